@@ -1,0 +1,1 @@
+//! Spec against implementation.
