@@ -1,0 +1,1 @@
+//! The producer's transaction manager and the read_committed filter.

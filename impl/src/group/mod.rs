@@ -1,0 +1,1 @@
+//! The group coordinator: generations, staged offsets, their markers.

@@ -1,0 +1,1 @@
+//! The records that Kafka keeps in its internal topics, byte for byte.
