@@ -45,10 +45,14 @@ pub enum ErrorCode {
     InvalidRequiredAcks = 21,
     /// The generation named by a group member is not the current one.
     IllegalGeneration = 22,
+    /// The member's protocols have nothing in common with the group's.
+    InconsistentGroupProtocol = 23,
     /// The group id is not valid.
     InvalidGroupId = 24,
     /// The member is not part of the group.
     UnknownMemberId = 25,
+    /// The session timeout lies outside the allowed range.
+    InvalidSessionTimeout = 26,
     /// The group is rebalancing.
     RebalanceInProgress = 27,
     /// The caller may not use this topic.
@@ -93,8 +97,12 @@ pub enum ErrorCode {
     FencedLeaderEpoch = 74,
     /// The leader epoch named by the caller is newer than the current one.
     UnknownLeaderEpoch = 75,
+    /// The member must join again with the member id it has just been given.
+    MemberIdRequired = 79,
     /// Another member holds this static group instance id.
     FencedInstanceId = 82,
+    /// A record breaks a rule of the log.
+    InvalidRecord = 87,
     /// A transaction has staged offsets that are not decided yet.
     UnstableOffsetCommit = 88,
     /// A newer instance of the producer exists.
@@ -109,7 +117,7 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code of this enumeration, in the order of their numbers.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 53] = [
         Self::UnknownServerError,
         Self::None,
         Self::OffsetOutOfRange,
@@ -129,8 +137,10 @@ impl ErrorCode {
         Self::NotEnoughReplicasAfterAppend,
         Self::InvalidRequiredAcks,
         Self::IllegalGeneration,
+        Self::InconsistentGroupProtocol,
         Self::InvalidGroupId,
         Self::UnknownMemberId,
+        Self::InvalidSessionTimeout,
         Self::RebalanceInProgress,
         Self::TopicAuthorizationFailed,
         Self::GroupAuthorizationFailed,
@@ -153,7 +163,9 @@ impl ErrorCode {
         Self::UnknownProducerId,
         Self::FencedLeaderEpoch,
         Self::UnknownLeaderEpoch,
+        Self::MemberIdRequired,
         Self::FencedInstanceId,
+        Self::InvalidRecord,
         Self::UnstableOffsetCommit,
         Self::ProducerFenced,
         Self::TransactionalIdNotFound,

@@ -58,6 +58,14 @@ text_id! {
     /// A topic's name.
     TopicName
 }
+text_id! {
+    /// The name that a group coordinator gives to one member of a group; empty until it has given one.
+    MemberId
+}
+text_id! {
+    /// The name that a member brings along so that it keeps its place in the group over a restart. KIP-345.
+    GroupInstanceId
+}
 
 macro_rules! count_from_zero {
     ($(#[$doc:meta])* $name:ident, $raw:ty) => {
@@ -131,6 +139,16 @@ count_from_zero! {
     /// A producer's sequence number of a record. 0 to `i32::MAX`, then 0 again.
     Sequence, i32
 }
+
+count_from_zero! {
+    /// Which round of membership of a group speaks. From 0.
+    GenerationId, i32
+}
+
+/// The token by which an answer finds its request. Whoever runs a core chooses it, and never uses one twice while its
+/// answer is outstanding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
 
 impl ProducerEpoch {
     /// The first epoch of a producer id.
