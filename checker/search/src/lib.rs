@@ -1,1 +1,34 @@
-//! The search engine.
+//! A search engine over any [`stateright::Model`]; it knows nothing of what is modelled.
+//!
+//! * [`run_bfs`] visits every reachable state, level by level, on any number of threads. Counts, digest, traces and
+//!   even the numbering of the states are those of a sequential breadth-first search, whatever the thread count.
+//! * [`Checks`] says what to judge: properties on every state, on terminal states (those with no successor), and
+//!   witnesses of reachability.
+//! * [`Options`] bounds a run. A bound that is met makes the run [`Verdict::Incomplete`], never "holds".
+//! * [`Outcome`] holds the counts (as TLC counts them), the digest of the reachable set, and the first hit of each
+//!   property, which is its shortest counterexample.
+//!
+//! stateright's own search is not used: its counterexamples are not the shortest, it stops early, it judges no
+//! terminal states and it keeps whole paths in its frontier.
+
+mod bfs;
+mod checks;
+mod fingerprint;
+mod limits;
+mod links;
+mod model;
+pub mod models;
+mod observer;
+mod options;
+mod outcome;
+mod trace;
+mod visited;
+
+pub use bfs::{run_bfs, run_bfs_observed};
+pub use checks::{Checks, TooManyProperties};
+pub use fingerprint::{Digest, Fingerprint, StateHasher};
+pub use model::SearchModel;
+pub use observer::Observer;
+pub use options::{Options, Progress, ProgressFn};
+pub use outcome::{Hit, HitPlace, Outcome, Reason, Verdict};
+pub use trace::{ReplayError, Trace};

@@ -1,0 +1,109 @@
+//! From a finished search to its outcome.
+
+use super::hits::FirstHits;
+use super::{Search, Task};
+use crate::model::SearchModel;
+use crate::observer::Observer;
+use crate::outcome::{Hit, HitPlace, Outcome, Reason};
+use crate::trace::Trace;
+
+type Found<M> = Hit<<M as stateright::Model>::State, <M as stateright::Model>::Action>;
+
+impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
+    pub(super) fn finish(mut self, stopped: Option<Reason>) -> (Outcome<M::State, M::Action>, O) {
+        if !self.next.is_empty() {
+            // The run stopped within a level: what it found of the next one counts as a level.
+            self.levels.push(self.next.len() as u64);
+        }
+        let seconds = self.limits.elapsed().as_secs_f64();
+        let (violated, reached) = self.hits();
+        let properties = self.task.checks.property_names();
+        let witnesses = self.task.checks.witness_names();
+        let Task { model, checks } = self.task;
+        let violations = self.replay(&violated, properties, |state, bit, place| match place {
+            HitPlace::State => checks.violated(model, state) >> bit & 1 == 1,
+            HitPlace::Terminal => {
+                checks.terminal(model, state) >> bit & 1 == 1 && model.next_states(state).is_empty()
+            }
+        });
+        let witnesses = self.replay(&reached, witnesses, |state, bit, _| {
+            checks.reached(model, state) >> bit & 1 == 1
+        });
+        let reproducible = violations.is_some() && witnesses.is_some();
+        let distinct = self.links.len() as u64;
+        let outside_boundary = self.sum(|worker| worker.outside_boundary);
+        let outcome = Outcome {
+            distinct,
+            generated: self.sum(|worker| worker.generated),
+            depth: self.levels.len() as u32,
+            digest: self.visited.digest(),
+            terminal: self.sum(|worker| worker.terminal),
+            outside_boundary,
+            seconds,
+            peak_frontier: self.peak_frontier,
+            bytes_per_state: self.memory() as f64 / distinct.max(1) as f64,
+            collision_probability: collision_probability(distinct),
+            incomplete: [
+                (!reproducible).then_some(Reason::NotReproducible),
+                stopped,
+                self.workers
+                    .iter()
+                    .any(|worker| worker.too_many_actions)
+                    .then_some(Reason::TooManyActions),
+                (outside_boundary > 0).then_some(Reason::Boundary),
+            ]
+            .into_iter()
+            .flatten()
+            .next(),
+            violations: violations.unwrap_or_default(),
+            witnesses: witnesses.unwrap_or_default(),
+            levels: self.levels,
+        };
+        let mut observers = self.workers.into_iter().map(|worker| worker.observer);
+        let mut observer = observers.next().expect("a search has a worker");
+        observers.for_each(|other| observer.join(other));
+        (outcome, observer)
+    }
+
+    fn sum(&self, count: impl Fn(&super::Worker<M, O>) -> u64) -> u64 {
+        self.workers.iter().map(count).sum()
+    }
+
+    fn hits(&self) -> (FirstHits, FirstHits) {
+        let (mut violated, mut reached) = (FirstHits::new(), FirstHits::new());
+        for worker in &self.workers {
+            violated.merge(&worker.violated);
+            reached.merge(&worker.reached);
+        }
+        (violated, reached)
+    }
+
+    /// The hits with their traces; `None` when a trace does not lead where it led during the search.
+    fn replay(
+        &self,
+        hits: &FirstHits,
+        names: &[String],
+        is_hit: impl Fn(&M::State, u32, HitPlace) -> bool,
+    ) -> Option<Vec<Found<M>>> {
+        hits.iter()
+            .map(|(bit, state, place)| {
+                let (initial, actions) = self.links.path(state);
+                let positions = actions.into_iter().map(usize::from);
+                let model = self.task.model;
+                let trace = Trace::from_positions(model, initial as usize, positions).ok()?;
+                is_hit(trace.last()?, bit, place).then_some(Hit {
+                    bit,
+                    name: names[bit as usize].clone(),
+                    place,
+                    trace,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The chance that any two of `states` fingerprints are equal, for 128 random bits: n(n-1)/2^129.
+fn collision_probability(states: u64) -> f64 {
+    let states = states as f64;
+    states * (states - 1.0).max(0.0) / 2f64.powi(129)
+}

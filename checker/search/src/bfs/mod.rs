@@ -1,0 +1,165 @@
+//! Level-synchronous breadth-first search.
+//!
+//! A round takes some parents from the frontier and goes through three phases: *expand* (each worker takes the steps
+//! of its share of the parents and drops what earlier rounds visited), *claim* (each worker adds the fingerprints of
+//! its shard of the visited set, in search order, and marks the new ones), *admit* (each worker numbers and judges
+//! what it found new). Nothing is locked: in each phase, what is written belongs to one worker.
+//!
+//! States are numbered in the order in which a sequential search finds them, whatever the number of workers and the
+//! size of a round: shares are consecutive, and the first of equal candidates in search order is the one marked.
+
+mod finish;
+mod frontier;
+mod hits;
+mod round;
+mod worker;
+
+use frontier::Frontier;
+use worker::{Task, Worker};
+
+use crate::checks::Checks;
+use crate::limits::Limits;
+use crate::links::Links;
+use crate::model::SearchModel;
+use crate::observer::Observer;
+use crate::options::{Options, Progress};
+use crate::outcome::{Outcome, Reason};
+use crate::visited::Visited;
+
+/// Visits every reachable state of `model`, level by level, and judges it.
+///
+/// Goes on at violating states: each property gets its first hit, which is a shortest counterexample. Counts, digest
+/// and traces do not depend on the number of threads, unless a bound stops the run within a level.
+pub fn run_bfs<M: SearchModel>(
+    model: &M,
+    checks: &Checks<M>,
+    options: &Options,
+) -> Outcome<M::State, M::Action> {
+    run_bfs_observed(model, checks, options, ()).0
+}
+
+/// [`run_bfs`] with an observer that sees every state and every edge; it is given back with what it saw.
+pub fn run_bfs_observed<M: SearchModel, O: Observer<M>>(
+    model: &M,
+    checks: &Checks<M>,
+    options: &Options,
+    observer: O,
+) -> (Outcome<M::State, M::Action>, O) {
+    let mut search = Search::new(Task { model, checks }, options, observer);
+    let incomplete = search.run();
+    search.finish(incomplete)
+}
+
+struct Search<'a, M: SearchModel, O> {
+    task: Task<'a, M>,
+    options: &'a Options,
+    limits: Limits<'a>,
+    workers: Vec<Worker<M, O>>,
+    visited: Visited,
+    links: Links,
+    /// The level being expanded.
+    frontier: Frontier<M::State>,
+    /// The level after it.
+    next: Frontier<M::State>,
+    levels: Vec<u64>,
+    peak_frontier: u64,
+}
+
+impl<'a, M: SearchModel, O: Observer<M>> Search<'a, M, O> {
+    fn new(task: Task<'a, M>, options: &'a Options, observer: O) -> Self {
+        let mut workers: Vec<_> = (1..options.threads)
+            .map(|_| Worker::new(observer.fork()))
+            .collect();
+        workers.insert(0, Worker::new(observer));
+        Self {
+            task,
+            options,
+            limits: Limits::start(options),
+            workers,
+            visited: Visited::new(),
+            links: Links::new(),
+            frontier: Frontier::starting_at(0),
+            next: Frontier::starting_at(0),
+            levels: Vec::new(),
+            peak_frontier: 0,
+        }
+    }
+
+    /// Searches until the end or a bound; says which bound.
+    fn run(&mut self) -> Option<Reason> {
+        self.admit_initial_states();
+        loop {
+            std::mem::swap(&mut self.frontier, &mut self.next);
+            self.next = Frontier::starting_at(self.links.len() as u32);
+            if self.frontier.is_empty() {
+                return None;
+            }
+            self.levels.push(self.frontier.len() as u64);
+            if let Some(reason) = self.stop_before_level() {
+                return Some(reason);
+            }
+            while !self.frontier.is_empty() {
+                if let Some(reason) = self.round() {
+                    return self.anything_waits().then_some(reason);
+                }
+            }
+            if let Some(reason) = self.limits.check(&self.progress(), true) {
+                return self.anything_waits().then_some(reason);
+            }
+        }
+    }
+
+    /// False when a bound was met by the very last state, so that nothing was cut.
+    fn anything_waits(&self) -> bool {
+        !(self.frontier.is_empty() && self.next.is_empty())
+    }
+
+    fn admit_initial_states(&mut self) {
+        let mut states = Vec::new();
+        let worker = &mut self.workers[0];
+        for (position, state) in (0..).zip(self.task.model.init_states()) {
+            worker.generated += 1;
+            if !self.task.model.within_boundary(&state) {
+                worker.outside_boundary += 1;
+            } else if self.visited.insert(self.task.fingerprint(&state)) {
+                worker.judge(&self.task, self.links.len() as u32, &state);
+                self.links.push_root(position);
+                states.push(state);
+            }
+        }
+        self.next.push(states);
+    }
+
+    /// Why the level that is complete but not yet expanded is the last, if it is.
+    fn stop_before_level(&self) -> Option<Reason> {
+        let hit = self
+            .workers
+            .iter()
+            .fold(0, |bits, worker| bits | worker.violated.bits());
+        let wanted = self.options.stop_when;
+        if (wanted != 0 && hit & wanted == wanted) || (self.options.stop_at_first && hit != 0) {
+            return Some(Reason::Stopped);
+        }
+        let depth = self.levels.len() as u64;
+        self.options
+            .max_depth
+            .is_some_and(|max| depth >= u64::from(max))
+            .then_some(Reason::MaxDepth)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            depth: self.levels.len() as u32,
+            distinct: self.links.len() as u64,
+            generated: self.workers.iter().map(|worker| worker.generated).sum(),
+            frontier: (self.frontier.len() + self.next.len()) as u64,
+            elapsed: self.limits.elapsed(),
+            memory: self.memory(),
+        }
+    }
+
+    /// Bytes of the visited set and the links.
+    fn memory(&self) -> u64 {
+        (self.visited.bytes() + self.links.bytes()) as u64
+    }
+}

@@ -1,0 +1,120 @@
+//! One round: expand, claim, admit.
+
+use std::ops::Range;
+use std::thread;
+
+use super::Search;
+use super::worker::{Admitted, Marks, claim};
+use crate::model::SearchModel;
+use crate::observer::Observer;
+use crate::outcome::Reason;
+
+/// Parents in a round of one worker: few, so that what a round touches stays in the cache.
+const ROUND_PARENTS_ALONE: usize = 256;
+/// Parents in a round for each of several workers: many, so that starting threads costs little.
+const ROUND_PARENTS_EACH: usize = 8192;
+/// A smaller share is not worth a thread.
+const WORTH_A_THREAD: usize = 256;
+
+impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
+    /// Takes some states from the frontier and adds their new successors to the next level. Says which bound is met.
+    pub(super) fn round(&mut self) -> Option<Reason> {
+        let shares = self.shares();
+        let parents = shares.last().map_or(0, |share| share.end);
+        let most = parents as u64 * (u64::from(u16::MAX) + 1);
+        if self.links.len() as u64 + most > u64::from(u32::MAX) {
+            return Some(Reason::TooManyStates);
+        }
+        self.expand(&shares);
+        let marks = self.claim(shares.len());
+        for admitted in self.admit(&shares, &marks) {
+            for link in admitted.links {
+                self.links.push(link);
+            }
+            self.next.push(admitted.states);
+        }
+        let waiting = (self.frontier.len() + self.next.len()) as u64;
+        self.peak_frontier = self.peak_frontier.max(waiting);
+        self.frontier.consume(parents);
+        self.limits.check(&self.progress(), false)
+    }
+
+    /// The round's parents, as positions in the frontier: a consecutive share for each worker that is used.
+    fn shares(&self) -> Vec<Range<usize>> {
+        let waiting = self.frontier.len();
+        let workers = self.workers.len().min(waiting / WORTH_A_THREAD).max(1);
+        let most = if workers == 1 {
+            ROUND_PARENTS_ALONE
+        } else {
+            ROUND_PARENTS_EACH * workers
+        };
+        let parents = waiting.min(most);
+        (0..workers)
+            .map(|worker| parents * worker / workers..parents * (worker + 1) / workers)
+            .collect()
+    }
+
+    fn expand(&mut self, shares: &[Range<usize>]) {
+        let (task, visited, frontier) = (&self.task, &self.visited, &self.frontier);
+        let jobs = self.workers.iter_mut().zip(shares);
+        in_parallel(jobs.map(|(worker, share)| {
+            move || {
+                let parents = frontier.iter_from(share.start).take(share.len());
+                worker.expand(task, visited, parents);
+            }
+        }));
+    }
+
+    /// For each shard, a mark for each candidate of each worker.
+    fn claim(&mut self, used: usize) -> Vec<Vec<Marks>> {
+        let fingerprints: Vec<_> = self.workers[..used]
+            .iter()
+            .map(|worker| worker.candidates())
+            .collect();
+        let fingerprints = &fingerprints[..];
+        let shards = self.visited.shards(used);
+        in_parallel(
+            shards
+                .into_iter()
+                .map(|mut shard| move || claim(&mut shard, fingerprints)),
+        )
+    }
+
+    fn admit(&mut self, shares: &[Range<usize>], marks: &[Vec<Marks>]) -> Vec<Admitted<M::State>> {
+        let (task, frontier) = (&self.task, &self.frontier);
+        let mut first = self.links.len();
+        let mut jobs = Vec::new();
+        for (position, (worker, share)) in self.workers.iter_mut().zip(shares).enumerate() {
+            let marks: Vec<&Marks> = marks.iter().map(|shard| &shard[position]).collect();
+            // Fits: `round` looked ahead.
+            let number = first as u32;
+            first += marks.iter().copied().map(count).sum::<usize>();
+            let skip = share.start;
+            jobs.push(move || worker.admit(task, frontier, skip, &marks, number));
+        }
+        in_parallel(jobs.into_iter())
+    }
+}
+
+fn count(marks: &Marks) -> usize {
+    marks.iter().map(|marks| marks.count_ones() as usize).sum()
+}
+
+/// Runs the jobs at once, the first on this thread; the results are in the order of the jobs.
+fn in_parallel<T: Send, F: FnOnce() -> T + Send>(mut jobs: impl Iterator<Item = F>) -> Vec<T> {
+    let Some(own) = jobs.next() else {
+        return Vec::new();
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = jobs.map(|job| scope.spawn(job)).collect();
+        let mut results = vec![own()];
+        for other in others {
+            match other.join() {
+                Ok(result) => results.push(result),
+                // A panic in the model goes on where it would have gone with one thread.
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        results
+    })
+}

@@ -1,0 +1,222 @@
+//! What one thread does in a round: expand its share of the parents, then admit what turned out to be new.
+
+use stateright::Model;
+
+use super::frontier::Frontier;
+use super::hits::FirstHits;
+use crate::checks::Checks;
+use crate::fingerprint::Fingerprint;
+use crate::links::Link;
+use crate::model::SearchModel;
+use crate::observer::Observer;
+use crate::outcome::HitPlace;
+use crate::visited::{Shard, Visited};
+
+/// What every worker reads.
+pub(super) struct Task<'a, M: Model> {
+    pub(super) model: &'a M,
+    pub(super) checks: &'a Checks<M>,
+}
+
+impl<M: SearchModel> Task<'_, M> {
+    #[inline]
+    pub(super) fn fingerprint(&self, state: &M::State) -> Fingerprint {
+        match &self.checks.canonical {
+            None => Fingerprint::of(state),
+            Some(canonical) => Fingerprint::of(&canonical(self.model, state)),
+        }
+    }
+}
+
+/// One thread's part of a search.
+pub(super) struct Worker<M: Model, O> {
+    pub(super) observer: O,
+    pub(super) generated: u64,
+    pub(super) terminal: u64,
+    pub(super) outside_boundary: u64,
+    pub(super) too_many_actions: bool,
+    pub(super) violated: FirstHits,
+    pub(super) reached: FirstHits,
+    found: Candidates<M>,
+    /// Room for the actions of one state.
+    enabled: Vec<M::Action>,
+}
+
+/// Steps that may lead to new states, in the order of the search: four lists of one length.
+struct Candidates<M: Model> {
+    fingerprints: Vec<Fingerprint>,
+    links: Vec<Link>,
+    states: Vec<M::State>,
+    /// Empty unless there is an observer.
+    actions: Vec<M::Action>,
+}
+
+/// A bit for each candidate.
+pub(super) type Marks = Vec<u64>;
+
+/// What a worker found new in a round, in the order of the search.
+pub(super) struct Admitted<S> {
+    pub(super) states: Vec<S>,
+    pub(super) links: Vec<Link>,
+}
+
+impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
+    pub(super) fn new(observer: O) -> Self {
+        Self {
+            observer,
+            generated: 0,
+            terminal: 0,
+            outside_boundary: 0,
+            too_many_actions: false,
+            violated: FirstHits::new(),
+            reached: FirstHits::new(),
+            found: Candidates {
+                fingerprints: Vec::new(),
+                links: Vec::new(),
+                states: Vec::new(),
+                actions: Vec::new(),
+            },
+            enabled: Vec::new(),
+        }
+    }
+
+    /// The fingerprints of the candidates.
+    pub(super) fn candidates(&self) -> &[Fingerprint] {
+        &self.found.fingerprints
+    }
+
+    /// Takes every step of these parents. What was visited in an earlier round is dropped at once.
+    pub(super) fn expand<'s>(
+        &mut self,
+        task: &Task<'_, M>,
+        visited: &Visited,
+        parents: impl Iterator<Item = (u32, &'s M::State)>,
+    ) where
+        M::State: 's,
+    {
+        for (number, from) in parents {
+            if !self.take_steps(task, visited, number, from) {
+                self.terminal += 1;
+                let bits = task.checks.terminal(task.model, from);
+                self.violated.record(bits, number, HitPlace::Terminal);
+                if O::ACTIVE {
+                    self.observer.terminal(task.model, from);
+                }
+            }
+        }
+    }
+
+    /// Takes every step of one state; false when there is none.
+    #[inline]
+    fn take_steps(
+        &mut self,
+        task: &Task<'_, M>,
+        visited: &Visited,
+        number: u32,
+        from: &M::State,
+    ) -> bool {
+        let mut any = false;
+        task.model.actions(from, &mut self.enabled);
+        self.too_many_actions |= self.enabled.len() > usize::from(u16::MAX) + 1;
+        for (position, action) in (0..=u16::MAX).zip(self.enabled.drain(..)) {
+            let kept = O::ACTIVE.then(|| action.clone());
+            let Some(to) = task.model.next_state(from, action) else {
+                continue;
+            };
+            any = true;
+            self.generated += 1;
+            if !task.model.within_boundary(&to) {
+                self.outside_boundary += 1;
+                continue;
+            }
+            let fingerprint = task.fingerprint(&to);
+            // An observer sees duplicates too, so they stay until the round is over.
+            if !O::ACTIVE && visited.contains(fingerprint) {
+                continue;
+            }
+            self.found.fingerprints.push(fingerprint);
+            self.found.links.push(Link {
+                parent: number,
+                action: position,
+            });
+            self.found.states.push(to);
+            self.found.actions.extend(kept);
+        }
+        any
+    }
+
+    /// Numbers the candidates that are marked, from `first` on, judges them, and forgets the others. The parents
+    /// are in the frontier after the first `skip`.
+    pub(super) fn admit(
+        &mut self,
+        task: &Task<'_, M>,
+        frontier: &Frontier<M::State>,
+        skip: usize,
+        marks: &[&Marks],
+        first: u32,
+    ) -> Admitted<M::State> {
+        let mut admitted = Admitted {
+            states: Vec::new(),
+            links: Vec::new(),
+        };
+        let mut parents = frontier.iter_from(skip);
+        let mut parent = parents.next();
+        let mut actions = std::mem::take(&mut self.found.actions).into_iter();
+        let mut states = std::mem::take(&mut self.found.states);
+        for (position, state) in states.drain(..).enumerate() {
+            let link = self.found.links[position];
+            let is_new = marks.iter().any(|marks| is_marked(marks, position));
+            if O::ACTIVE {
+                while parent.is_some_and(|(number, _)| number < link.parent) {
+                    parent = parents.next();
+                }
+                if let (Some((_, from)), Some(action)) = (parent, actions.next()) {
+                    self.observer
+                        .edge(task.model, from, &action, &state, is_new);
+                }
+            }
+            if is_new {
+                let number = first + admitted.states.len() as u32;
+                self.judge(task, number, &state);
+                admitted.links.push(link);
+                admitted.states.push(state);
+            }
+        }
+        self.found.states = states;
+        self.found.links.clear();
+        self.found.fingerprints.clear();
+        admitted
+    }
+
+    /// A state was visited for the first time.
+    #[inline]
+    pub(super) fn judge(&mut self, task: &Task<'_, M>, number: u32, state: &M::State) {
+        let violated = task.checks.violated(task.model, state);
+        self.violated.record(violated, number, HitPlace::State);
+        let reached = task.checks.reached(task.model, state);
+        self.reached.record(reached, number, HitPlace::State);
+        if O::ACTIVE {
+            self.observer.state(task.model, state);
+        }
+    }
+}
+
+/// Adds the fingerprints that belong to this shard, in order, and marks those that were not there.
+pub(super) fn claim(shard: &mut Shard<'_>, fingerprints: &[&[Fingerprint]]) -> Vec<Marks> {
+    fingerprints
+        .iter()
+        .map(|list| {
+            list.chunks(64)
+                .map(|chunk| {
+                    (0..).zip(chunk).fold(0, |marks, (bit, fingerprint)| {
+                        marks | u64::from(shard.claim(*fingerprint)) << bit
+                    })
+                })
+                .collect()
+        })
+        .collect()
+}
+
+fn is_marked(marks: &Marks, position: usize) -> bool {
+    marks[position / 64] >> (position % 64) & 1 == 1
+}
