@@ -1,1 +1,4 @@
 //! Spec against implementation.
+
+pub mod kafka_server;
+pub mod wire;
