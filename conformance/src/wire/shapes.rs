@@ -18,6 +18,7 @@ pub fn response_shape(api_key: i16, version: i16) -> Option<&'static Shape> {
         1 => &FETCH,
         2 => &LIST_OFFSETS,
         3 => &METADATA,
+        8 => &OFFSET_COMMIT,
         9 if version <= 7 => &OFFSET_FETCH,
         10 if version <= 3 => &FIND_COORDINATOR,
         11 => &JOIN_GROUP,
@@ -135,6 +136,11 @@ static METADATA: Shape = Shape {
         Field::between(8, 10, Fixed(4)),
         Field::since(13, Fixed(2)),
     ],
+};
+
+static OFFSET_COMMIT: Shape = Shape {
+    flexible_from: 8,
+    fields: &[Field::since(3, Fixed(4)), PARTITION_ERRORS],
 };
 
 static OFFSET_FETCH: Shape = Shape {

@@ -36,7 +36,9 @@ impl Row {
         let differs = if self.semantics == self.kafka {
             ""
         } else if self.semantics == "?" {
-            "open, settled"
+            "settled"
+        } else if self.semantics.starts_with("KIP-939") && self.kafka == "UNSUPPORTED_VERSION" {
+            "not judged"
         } else {
             "**DIFFERS**"
         };
@@ -70,6 +72,27 @@ impl Facts {
         facts.await_coordinator("warm-up");
         facts.await_producer_ids();
         Ok(facts)
+    }
+
+    /// Waits until the coordinator of a group answers.
+    pub fn await_group(&mut self, group_id: &str) {
+        let end = Instant::now() + Duration::from_secs(30);
+        let partition = TopicPartition::new("none", 0);
+        loop {
+            let found = self
+                .wire
+                .find_coordinator(CoordinatorKey::Group(group_id))
+                .expect("FindCoordinator");
+            let fetched = self
+                .wire
+                .offset_fetch(group_id, &partition, false)
+                .expect("OffsetFetch");
+            if found.error == ErrorCode::NONE && ![14, 15, 16].contains(&fetched.error.0) {
+                return;
+            }
+            assert!(Instant::now() < end, "no group coordinator: {found:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Waits until the broker has its first block of producer ids.
@@ -248,6 +271,12 @@ impl Story<'_> {
         }
     }
 
+    /// Takes on another identity and adds the partition with it; insists.
+    pub fn add_as(&mut self, producer: Producer) {
+        self.producer = producer;
+        self.add_insisting();
+    }
+
     /// CompleteCommit or CompleteAbort, ended from epoch `epoch` by EndTxn v4 or v5.
     pub fn complete_from(self, epoch: i16, result: TransactionResult, version: i16) -> Self {
         let mut story = self.ongoing_at(epoch);
@@ -299,6 +328,13 @@ impl Story<'_> {
         }
         // DescribeTransactions shows Complete* once it is applied; CT may still be answered in
         // the instant before pendingState is cleared, which is the same instant.
+    }
+
+    /// As [`Self::settle`], unless the story holds its markers back.
+    pub fn settle_unless_stuck(&mut self) {
+        if !self.stuck {
+            self.settle();
+        }
     }
 
     // --- single requests ---
@@ -384,9 +420,6 @@ impl Story<'_> {
         semantics: &str,
     ) -> EndTxnAnswer {
         let answer = self.end_raw(version, producer, result);
-        if !self.stuck {
-            self.settle();
-        }
         let request = format!("EndTxn v{version} {result:?} {}", self.pair(producer));
         let shown = self.with_pair(answer.error, answer.producer);
         self.row(&request, semantics, &shown);
@@ -395,6 +428,7 @@ impl Story<'_> {
 
     /// A line with the coordinator's state after it; the next line starts from that state.
     pub fn row(&mut self, request: &str, semantics: &str, kafka: &str) {
+        self.settle_unless_stuck();
         let after = self.state();
         self.row_after(request, semantics, kafka, &after);
     }

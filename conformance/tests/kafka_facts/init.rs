@@ -93,8 +93,6 @@ fn ongoing(facts: &mut Facts) {
     let current = story.producer;
     story.init(other(current), PF);
     story.init(Producer::NONE, CT);
-    story.settle();
-    story.row("wait", "-", "-");
     let log = story.log();
     story.row_after("read log", "[d1 A2] hw 2 lso 2 aborted 1", &log, "");
     stored(&mut story);
@@ -108,8 +106,6 @@ fn ongoing(facts: &mut Facts) {
         let mut story = facts.story("init").ongoing_at(1);
         let current = story.producer;
         story.init(current.at(epoch), CT);
-        story.settle();
-        story.row("wait", "-", "-");
         story.init(current.at(epoch), after);
     }
 }

@@ -3,7 +3,13 @@
 mod end;
 mod harness;
 mod init;
+mod markers;
+mod offsets;
 mod parts;
+mod produce;
+mod seeded;
+mod timeout;
+mod two_phase;
 
 use fencepost_conformance::kafka_server::KafkaConfig;
 use harness::Facts;
@@ -16,8 +22,16 @@ fn facts() {
         init::across_restart(&mut facts);
         parts::all(&mut facts);
         end::classic(&mut facts);
-        if tv == 2 { end::bumping(&mut facts); }
+        if tv == 2 {
+            end::bumping(&mut facts);
+        }
         end::version_against_level(&mut facts);
+        markers::all(&mut facts);
+        produce::all(&mut facts);
+        offsets::all(&mut facts);
+        timeout::all(&mut facts);
+        two_phase::all(&mut facts);
+        seeded::all(&mut facts);
         println!("\n## transaction.version {tv}");
         for row in &facts.rows { println!("{}", row.line()); }
     }

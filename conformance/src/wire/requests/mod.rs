@@ -11,6 +11,7 @@ mod group;
 mod init_producer_id;
 mod list_offsets;
 mod list_transactions;
+mod offset_commit;
 mod offset_fetch;
 mod produce;
 mod topics;

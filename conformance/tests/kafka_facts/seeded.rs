@@ -1,0 +1,421 @@
+//! States that take hours to reach, written into `__transaction_state` and loaded by a restart:
+//! epoch exhaustion (semantics 2 and 3), and what a reload does with each stored state.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use fencepost_conformance::wire::{
+    Batch, ErrorCode, Producer, TopicPartition, TransactionLogValue, transaction_log_key,
+};
+
+use super::harness::{Abort, Commit, Facts, Story};
+use super::produce;
+
+const EXH: i16 = 32_766;
+const MAX: i16 = 32_767;
+const EMPTY: i8 = 0;
+const ONGOING: i8 = 1;
+const PREPARE_COMMIT: i8 = 2;
+const PREPARE_ABORT: i8 = 3;
+const COMPLETE_COMMIT: i8 = 4;
+const COMPLETE_ABORT: i8 = 5;
+
+/// A seeded id: its story goes on after the restart.
+struct Seed {
+    id: String,
+    partition: TopicPartition,
+    producer: Producer,
+    start: String,
+}
+
+/// Javas's String.hashCode over `__transaction_state`'s partitions, as Kafka spreads ids.
+fn partition_for(id: &str) -> i32 {
+    let hash = id
+        .encode_utf16()
+        .fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
+    hash.checked_abs().unwrap_or(0) % 3
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as i64)
+}
+
+/// Writes a record for a new id, whose real producer id it takes, at `epoch`.
+fn seed(facts: &mut Facts, status: i8, epoch: i16, timeout_ms: i32, tags: &[(u32, i64)]) -> Seed {
+    let story = facts.story("seed").empty_at(0);
+    let producer = story.producer.at(epoch);
+    let (id, partition) = (story.id.clone(), story.partition.clone());
+    let in_transaction = [ONGOING, PREPARE_COMMIT, PREPARE_ABORT].contains(&status);
+    let now = now_ms();
+    let value = TransactionLogValue {
+        version: 1,
+        producer,
+        timeout_ms,
+        status,
+        // Null only in Empty: a broker that loads null in another state gives up on the partition.
+        partitions: match (status, in_transaction) {
+            (EMPTY, _) => None,
+            (_, true) => Some(vec![partition.clone()]),
+            (_, false) => Some(Vec::new()),
+        },
+        last_update_timestamp: now,
+        start_timestamp: if in_transaction { now } else { -1 },
+        tags: tags
+            .iter()
+            .map(|(tag, number)| {
+                let bytes = match tag {
+                    0 | 1 => Bytes::copy_from_slice(&number.to_be_bytes()),
+                    _ => Bytes::copy_from_slice(&(*number as i16).to_be_bytes()),
+                };
+                (*tag, bytes)
+            })
+            .collect(),
+    };
+    let batch = Batch {
+        producer: Producer::NONE,
+        base_sequence: -1,
+        transactional: false,
+        records: vec![(Some(transaction_log_key(&id)), Some(value.encode()))],
+    };
+    let log = TopicPartition::new("__transaction_state", partition_for(&id));
+    let answer = facts
+        .connect_as_admin()
+        .produce(11, None, &log, &batch)
+        .expect("Produce");
+    assert_eq!(answer.error, ErrorCode::NONE, "{:?}", answer.message);
+    Seed {
+        id,
+        partition,
+        producer,
+        start: format!("{} (P,{epoch}) loaded", super::harness::status_name(status)),
+    }
+}
+
+fn go_on<'a>(facts: &'a mut Facts, seed: &Seed) -> Story<'a> {
+    let mut story = facts.story("seeded");
+    story.id.clone_from(&seed.id);
+    story.partition.clone_from(&seed.partition);
+    story.producer = seed.producer;
+    story.name(seed.producer.id);
+    story.start.clone_from(&seed.start);
+    story
+}
+
+fn read_stored(story: &mut Story<'_>) {
+    let stored = story.stored();
+    story.row_after("read __transaction_state", "?", &stored, "");
+}
+
+fn read_log(story: &mut Story<'_>, semantics: &str) {
+    let log = story.log();
+    story.row_after("read log", semantics, &log, "");
+}
+
+pub fn all(facts: &mut Facts) {
+    let tv2 = facts.transaction_version == 2;
+    let client = if tv2 { 2 } else { 0 };
+    let minute = 60_000;
+    let empties: Vec<Seed> = (0..8)
+        .map(|_| seed(facts, EMPTY, EXH, minute, &[]))
+        .collect();
+    let below = seed(facts, EMPTY, EXH - 1, minute, &[]);
+    let at_max: Vec<Seed> = [EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT]
+        .iter()
+        .flat_map(|status| (0..4).map(|_| *status))
+        .map(|status| seed(facts, status, MAX, minute, &[]))
+        .collect();
+    let ongoing: Vec<Seed> = (0..6)
+        .map(|_| seed(facts, ONGOING, EXH, minute, &[(2, client)]))
+        .collect();
+    let expiring = seed(facts, ONGOING, EXH, 100, &[(2, client)]);
+    let ongoing_at_max: Vec<Seed> = (0..3)
+        .map(|_| seed(facts, ONGOING, MAX, minute, &[(2, client)]))
+        .collect();
+    let prepared: Vec<Seed> = [(PREPARE_COMMIT, 2), (PREPARE_ABORT, 2), (PREPARE_COMMIT, 0)]
+        .iter()
+        .map(|(status, version)| seed(facts, *status, 5, minute, &[(2, *version)]))
+        .collect();
+    let rotating = seed(facts, PREPARE_COMMIT, MAX, minute, &[(1, 888_888), (2, 2)]);
+    let older_open = older_open(facts);
+    facts.restart(false);
+
+    empty_at_exh(facts, &empties);
+    below_exh(facts, &below);
+    stranded_at_max(facts, &at_max);
+    ongoing_at_exh(facts, &ongoing, &expiring);
+    ongoing_above_exh(facts, &ongoing_at_max);
+    reloaded(facts, &prepared, &rotating);
+    produce_over_older_open(facts, &older_open);
+
+    // Once more over the log: what of a rotation is remembered.
+    let again = facts.rows.len();
+    facts.restart(false);
+    retries_after_reload(facts, &empties, &ongoing);
+    assert!(facts.rows.len() > again);
+}
+
+fn empty_at_exh(facts: &mut Facts, seeds: &[Seed]) {
+    let mut story = go_on(facts, &seeds[0]);
+    let old = story.producer;
+    story.init(Producer::NONE, "NONE (Q,0)");
+    read_stored(&mut story);
+    story.init(old, "PRODUCER_FENCED");
+
+    let mut story = go_on(facts, &seeds[1]);
+    let old = story.producer;
+    let answer = story.init(old, "NONE (Q,0)");
+    read_stored(&mut story);
+    story.init(old, "NONE (Q,0)");
+    story.init(old.at(EXH - 1), "PRODUCER_FENCED");
+    story.init(answer.producer, "NONE (Q,1)");
+    story.init(old, "PRODUCER_FENCED");
+
+    let mut story = go_on(facts, &seeds[2]);
+    let old = story.producer;
+    story.init(old.at(EXH - 1), "PRODUCER_FENCED");
+    story.init(old.at(MAX), "PRODUCER_FENCED");
+
+    // Left for the second restart: rotated with the expected pair.
+    let mut story = go_on(facts, &seeds[3]);
+    let old = story.producer;
+    story.init(old, "NONE (Q,0)");
+
+    if facts.transaction_version == 2 {
+        for (seed, verb) in seeds[4..6].iter().zip([Abort, Commit]) {
+            let mut story = go_on(facts, seed);
+            let old = story.producer;
+            let semantics = match verb {
+                Abort => "NONE (Q,0)",
+                Commit => "INVALID_TXN_STATE",
+            };
+            story.end(5, old, verb, semantics);
+            read_stored(&mut story);
+            if verb == Abort {
+                story.end(5, old, Abort, "NONE (Q,0)");
+            }
+        }
+    }
+    let mut story = go_on(facts, &seeds[6]);
+    let old = story.producer;
+    story.add(3, old, "NONE");
+    produce::send(&mut story, 11, old, 0, "NONE at 0");
+    story.end(4, old, Commit, "NONE");
+    read_log(&mut story, "[d32766 C32766] hw 2 lso 2 aborted 0");
+    story.init(Producer::NONE, "NONE (Q,0)");
+}
+
+fn below_exh(facts: &mut Facts, seed: &Seed) {
+    let mut story = go_on(facts, seed);
+    let old = story.producer;
+    story.init(old, "NONE (P,32766)");
+    story.init(old, "NONE (P,32766)");
+    story.init(Producer::NONE, "NONE (Q,0)");
+}
+
+/// Empty, CompleteCommit and CompleteAbort at 32767, four of each.
+fn stranded_at_max(facts: &mut Facts, seeds: &[Seed]) {
+    for of_state in seeds.chunks(4) {
+        let mut story = go_on(facts, &of_state[0]);
+        story.init(Producer::NONE, "NONE (Q,0)");
+        let mut story = go_on(facts, &of_state[1]);
+        let old = story.producer;
+        story.init(old, "NONE (Q,0)");
+        let mut story = go_on(facts, &of_state[2]);
+        let old = story.producer;
+        story.add(3, old, "NONE");
+        let mut story = go_on(facts, &of_state[3]);
+        let old = story.producer;
+        story.end(5, old, Abort, "?");
+        read_stored(&mut story);
+    }
+}
+
+fn ongoing_at_exh(facts: &mut Facts, seeds: &[Seed], expiring: &Seed) {
+    for (seed, verb) in seeds[0..2].iter().zip([Commit, Abort]) {
+        let mut story = go_on(facts, seed);
+        let old = story.producer;
+        produce::send(&mut story, 11, old, 0, "NONE at 0");
+        let answer = story.end(5, old, verb, "NONE (Q,0)");
+        let semantics = match verb {
+            Commit => "[d32766 C32767] hw 2 lso 2 aborted 0",
+            Abort => "[d32766 A32767] hw 2 lso 2 aborted 1",
+        };
+        read_log(&mut story, semantics);
+        read_stored(&mut story);
+        let producers = story.producers();
+        story.row_after("DescribeProducers", "?", &producers, "");
+        story.end(5, old, verb, "NONE (Q,0)");
+        let other = match verb {
+            Commit => Abort,
+            Abort => Commit,
+        };
+        let opposite = match other {
+            Abort => "INVALID_TXN_STATE",
+            Commit => "PRODUCER_FENCED (KAFKA-20785)",
+        };
+        story.end(5, old, other, opposite);
+        story.end(5, old.at(MAX), verb, "INVALID_PRODUCER_ID_MAPPING");
+        story.end(5, old.at(EXH - 1), verb, "INVALID_PRODUCER_ID_MAPPING");
+        story.init(old, "NONE (Q,0)");
+        story.add(3, answer.producer, "NONE");
+        story.end(5, old, verb, "INVALID_PRODUCER_ID_MAPPING");
+        story.end(5, answer.producer, verb, "NONE (Q,1)");
+        story.end(5, old, verb, "INVALID_PRODUCER_ID_MAPPING");
+        read_stored(&mut story);
+    }
+    let tv2 = facts.transaction_version == 2;
+    for (seed, expected) in seeds[2..4].iter().zip([false, true]) {
+        let mut story = go_on(facts, seed);
+        let old = story.producer;
+        produce::send(&mut story, 11, old, 0, "NONE at 0");
+        let with = if expected { old } else { Producer::NONE };
+        story.init(with, "CONCURRENT_TRANSACTIONS");
+        read_log(&mut story, "[d32766 A32767] hw 2 lso 2 aborted 1");
+        read_stored(&mut story);
+        let semantics = match (tv2, expected) {
+            (true, true) => "NONE (Q,0)",
+            (true, false) => "NONE (Q,1)",
+            (false, false) => "NONE (Q,0)",
+            (false, true) => "PRODUCER_FENCED",
+        };
+        story.init(with, semantics);
+    }
+    // Held in PrepareCommit with the rotation pending.
+    let mut story = go_on(facts, &seeds[4]);
+    let old = story.producer;
+    produce::send(&mut story, 11, old, 0, "NONE at 0");
+    story.hold_markers();
+    let answer = story.end(5, old, Commit, "NONE (Q,0)");
+    read_stored(&mut story);
+    story.end(5, old, Commit, "CONCURRENT_TRANSACTIONS");
+    story.end(5, answer.producer, Commit, "CONCURRENT_TRANSACTIONS");
+    story.add(3, answer.producer, "CONCURRENT_TRANSACTIONS");
+    story.init(Producer::NONE, "CONCURRENT_TRANSACTIONS");
+    story.init(answer.producer, "CONCURRENT_TRANSACTIONS");
+    // Left for the second restart.
+    let mut story = go_on(facts, &seeds[5]);
+    let old = story.producer;
+    story.end(5, old, Commit, "NONE (Q,0)");
+    // The sweep.
+    let mut story = go_on(facts, expiring);
+    let old = story.producer;
+    for _ in 0..300 {
+        if story.describe().state == "CompleteAbort" {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let state = story.state();
+    let semantics = if tv2 { "CompleteAbort (Q,0)" } else { "CompleteAbort (P,32767)" };
+    story.row("time-out, sweep", semantics, &state);
+    read_log(&mut story, "[A32767] hw 1 lso 1 aborted 0");
+    read_stored(&mut story);
+    if tv2 {
+        story.end(5, old, Abort, "NONE (Q,0)");
+    } else {
+        story.end(4, old, Abort, "PRODUCER_FENCED");
+    }
+    story.init(Producer::NONE, if tv2 { "NONE (Q,1)" } else { "NONE (Q,0)" });
+}
+
+fn ongoing_above_exh(facts: &mut Facts, seeds: &[Seed]) {
+    let mut story = go_on(facts, &seeds[0]);
+    story.init(Producer::NONE, "CONCURRENT_TRANSACTIONS");
+    read_log(&mut story, "[A32767] hw 1 lso 1 aborted 0");
+    read_stored(&mut story);
+    for (seed, verb) in seeds[1..3].iter().zip([Commit, Abort]) {
+        let mut story = go_on(facts, seed);
+        let old = story.producer;
+        story.end(5, old, verb, "?");
+        read_stored(&mut story);
+    }
+}
+
+/// A reload sends the markers again and writes Complete*.
+fn reloaded(facts: &mut Facts, prepared: &[Seed], rotating: &Seed) {
+    for (seed, semantics) in prepared.iter().zip([
+        "CompleteCommit (P,5)",
+        "CompleteAbort (P,5)",
+        "CompleteCommit (P,5)",
+    ]) {
+        let mut story = go_on(facts, seed);
+        story.settle();
+        let state = story.state();
+        story.row("reload", semantics, &state);
+        let log = story.log();
+        story.row_after("read log", "?", &log, "");
+        read_stored(&mut story);
+    }
+    let mut story = go_on(facts, rotating);
+    let old = story.producer;
+    story.settle();
+    let state = story.state();
+    story.row("reload with next producer id Q", "CompleteCommit (Q,0)", &state);
+    read_log(&mut story, "[C32767] hw 1 lso 1 aborted 0");
+    read_stored(&mut story);
+    story.end(5, old.at(EXH), Commit, "NONE (Q,0)");
+    story.init(old.at(EXH), "?");
+}
+
+fn retries_after_reload(facts: &mut Facts, empties: &[Seed], ongoing: &[Seed]) {
+    let mut story = go_on(facts, &empties[3]).named("Init expecting (P,32766) rotated, then restart");
+    let old = story.producer;
+    story.init(old, "?");
+    let mut story = go_on(facts, &ongoing[5]).named("EndTxn v5 Commit (P,32766) rotated, then restart");
+    let old = story.producer;
+    story.end(5, old, Abort, "INVALID_TXN_STATE");
+    story.end(5, old, Commit, "NONE (Q,0)");
+    story.init(old, "?");
+}
+
+/// A data partition with an open transaction of (P,1), and a coordinator that has (P,3) Ongoing.
+fn older_open(facts: &mut Facts) -> Seed {
+    let story = facts.story("seed").ongoing_at(1);
+    let producer = story.producer.at(3);
+    let (id, partition) = (story.id.clone(), story.partition.clone());
+    let now = now_ms();
+    let value = TransactionLogValue {
+        version: 1,
+        producer,
+        timeout_ms: 60_000,
+        status: ONGOING,
+        partitions: Some(vec![partition.clone()]),
+        last_update_timestamp: now,
+        start_timestamp: now,
+        tags: vec![(2, Bytes::from_static(&[0, 2]))],
+    };
+    let batch = Batch {
+        producer: Producer::NONE,
+        base_sequence: -1,
+        transactional: false,
+        records: vec![(Some(transaction_log_key(&id)), Some(value.encode()))],
+    };
+    let log = TopicPartition::new("__transaction_state", partition_for(&id));
+    let answer = facts
+        .connect_as_admin()
+        .produce(11, None, &log, &batch)
+        .expect("Produce");
+    assert_eq!(answer.error, ErrorCode::NONE);
+    Seed {
+        id,
+        partition,
+        producer,
+        start: "Ongoing (P,3) loaded; the partition has (P,1) open".to_owned(),
+    }
+}
+
+fn produce_over_older_open(facts: &mut Facts, seed: &Seed) {
+    let mut story = go_on(facts, seed);
+    let current = story.producer;
+    produce::send(&mut story, 12, current.at(1), 1, "NONE at 1");
+    produce::send(&mut story, 12, current, 1, "OUT_OF_ORDER_SEQUENCE_NUMBER");
+    produce::send(&mut story, 12, current, 0, "?");
+    let producers = story.producers();
+    story.row_after("DescribeProducers", "?", &producers, "");
+    story.end(5, current, Commit, "NONE (P,4)");
+    read_log(&mut story, "?");
+    let producers = story.producers();
+    story.row_after("DescribeProducers", "?", &producers, "");
+}
