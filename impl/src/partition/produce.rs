@@ -32,11 +32,11 @@ impl Parked {
 
 /// Records that a coordinator of this broker appends for a producer: staged offsets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CoordinatorAppend {
+pub(crate) struct CoordinatorAppend {
     /// What to append; its offset and leader epoch are set here.
-    pub batch: NewBatch,
+    pub(crate) batch: NewBatch,
     /// The token under which the transaction was verified, where it had to be.
-    pub guard: Option<VerificationGuard>,
+    pub(crate) guard: Option<VerificationGuard>,
 }
 
 /// What the guards look at.

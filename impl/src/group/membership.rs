@@ -1,0 +1,476 @@
+//! JoinGroup, SyncGroup, Heartbeat and LeaveGroup: how a group gets from one generation to the next.
+//!
+//! Everything here decides on one group and says what to answer; appending the group's record is the coordinator's part.
+
+use bytes::Bytes;
+
+use super::generation::{Group, GroupPhase, Member};
+use super::{
+    Answer, GroupConfig, Heartbeat, JoinGroup, Joined, JoinedMember, LeaveGroup, NotJoined,
+    SyncGroup,
+};
+use crate::error_code::ErrorCode;
+use crate::types::{GenerationId, MemberId, RequestId, Timestamp};
+
+/// An answer on its way.
+pub(super) type Reply = (RequestId, Answer);
+
+/// What a decision leads to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// Answers to give at once.
+    pub(super) replies: Vec<Reply>,
+    /// Whether the group's record must be written, and the answers that wait for it.
+    pub(super) record: Option<Vec<Reply>>,
+}
+
+impl Turn {
+    fn reply(mut self, request: RequestId, answer: Answer) -> Self {
+        self.replies.push((request, answer));
+        self
+    }
+}
+
+impl Group {
+    pub(super) fn join(&mut self, join: &JoinGroup, config: &GroupConfig, now: Timestamp) -> Turn {
+        match self.admit(join, config) {
+            Err(code) => {
+                Turn::default().reply(join.request, not_joined(code, join.member_id.clone()))
+            }
+            Ok(Admitted::GiveId) => {
+                let deadline = now.plus_millis(i64::from(join.session_timeout_ms));
+                self.pending.insert(join.fresh_member_id.clone(), deadline);
+                Turn::default().reply(
+                    join.request,
+                    not_joined(ErrorCode::MemberIdRequired, join.fresh_member_id.clone()),
+                )
+            }
+            Ok(Admitted::New(id)) => {
+                self.pending.remove(&id);
+                self.protocol_type.clone_from(&join.protocol_type);
+                self.members.insert(id, member(join, now));
+                self.rebalance(config, now)
+            }
+            Ok(Admitted::Replaces(old)) => {
+                let mut turn = self.dismiss(&old, ErrorCode::FencedInstanceId);
+                self.members
+                    .insert(join.fresh_member_id.clone(), member(join, now));
+                if self.leader.as_ref() == Some(&old) {
+                    self.leader = Some(join.fresh_member_id.clone());
+                }
+                let rest = self.rebalance(config, now);
+                turn.replies.extend(rest.replies);
+                Turn {
+                    record: rest.record,
+                    ..turn
+                }
+            }
+            Ok(Admitted::Known(id)) => self.rejoin(&id, join, config, now),
+        }
+    }
+
+    fn admit(&self, join: &JoinGroup, config: &GroupConfig) -> Result<Admitted, ErrorCode> {
+        let allowed = config.min_session_timeout_ms..=config.max_session_timeout_ms;
+        if !allowed.contains(&join.session_timeout_ms) {
+            return Err(ErrorCode::InvalidSessionTimeout);
+        }
+        if !self.understands(join) {
+            return Err(ErrorCode::InconsistentGroupProtocol);
+        }
+        let holder = join.instance_id.as_ref().map(|id| self.static_member(id));
+        if join.member_id.as_str().is_empty() {
+            return Ok(match holder {
+                Some(Some(old)) => Admitted::Replaces(old.clone()),
+                Some(None) => Admitted::New(join.fresh_member_id.clone()),
+                None if join.require_known_member_id => Admitted::GiveId,
+                None => Admitted::New(join.fresh_member_id.clone()),
+            });
+        }
+        if self.pending.contains_key(&join.member_id) {
+            return Ok(Admitted::New(join.member_id.clone()));
+        }
+        self.check_member(&join.member_id, join.instance_id.as_ref())?;
+        Ok(Admitted::Known(join.member_id.clone()))
+    }
+
+    /// Whether the member is of the group's kind and shares a protocol with everybody else.
+    fn understands(&self, join: &JoinGroup) -> bool {
+        if join.protocol_type.is_empty() || join.protocols.is_empty() {
+            return false;
+        }
+        let others = || self.members.iter().filter(|(id, _)| **id != join.member_id);
+        others().next().is_none()
+            || (self.protocol_type == join.protocol_type
+                && join
+                    .protocols
+                    .iter()
+                    .any(|(name, _)| others().all(|(_, member)| member.knows(name))))
+    }
+
+    /// A member joins again. Where nothing has changed, its last answer was lost and is given again.
+    fn rejoin(
+        &mut self,
+        id: &MemberId,
+        join: &JoinGroup,
+        config: &GroupConfig,
+        now: Timestamp,
+    ) -> Turn {
+        let unchanged = self
+            .members
+            .get(id)
+            .is_some_and(|member| member.protocols == join.protocols);
+        let is_leader = self.leader.as_ref() == Some(id);
+        let again = match self.phase {
+            GroupPhase::Empty | GroupPhase::PreparingRebalance => false,
+            GroupPhase::CompletingRebalance => unchanged,
+            // A leader that joins again wants to assign again.
+            GroupPhase::Stable => unchanged && !is_leader,
+        };
+        if again && let Some(joined) = self.joined(id) {
+            self.heard_from(id, now);
+            return Turn::default().reply(join.request, Answer::JoinGroup(Ok(joined)));
+        }
+        let assignment = self.members.get(id).map(|it| it.assignment.clone());
+        let earlier = self.members.get(id).and_then(|it| it.joining);
+        let mut turn = Turn::default();
+        if let Some(earlier) = earlier.filter(|earlier| *earlier != join.request) {
+            turn = turn.reply(
+                earlier,
+                not_joined(ErrorCode::RebalanceInProgress, id.clone()),
+            );
+        }
+        let mut updated = member(join, now);
+        updated.assignment = assignment.unwrap_or_default();
+        updated.syncing = self.members.get(id).and_then(|it| it.syncing);
+        self.members.insert(id.clone(), updated);
+        let rest = self.rebalance(config, now);
+        turn.replies.extend(rest.replies);
+        Turn {
+            record: rest.record,
+            ..turn
+        }
+    }
+
+    pub(super) fn sync(&mut self, sync: &SyncGroup, now: Timestamp) -> Turn {
+        let checked = self
+            .check_generation(
+                &sync.member_id,
+                sync.instance_id.as_ref(),
+                Some(sync.generation),
+            )
+            .and(match self.phase {
+                GroupPhase::Empty => Err(ErrorCode::UnknownMemberId),
+                GroupPhase::PreparingRebalance => Err(ErrorCode::RebalanceInProgress),
+                GroupPhase::CompletingRebalance | GroupPhase::Stable => Ok(()),
+            });
+        if let Err(code) = checked {
+            return Turn::default().reply(sync.request, Answer::SyncGroup(Err(code)));
+        }
+        self.heard_from(&sync.member_id, now);
+        let Some(member) = self.members.get_mut(&sync.member_id) else {
+            return Turn::default();
+        };
+        if self.phase == GroupPhase::Stable {
+            let assignment = member.assignment.clone();
+            return Turn::default().reply(sync.request, Answer::SyncGroup(Ok(assignment)));
+        }
+        let earlier = member.syncing.replace(sync.request);
+        let mut turn = Turn::default();
+        if let Some(earlier) = earlier.filter(|earlier| *earlier != sync.request) {
+            turn = turn.reply(
+                earlier,
+                Answer::SyncGroup(Err(ErrorCode::RebalanceInProgress)),
+            );
+        }
+        if self.leader.as_ref() == Some(&sync.member_id) {
+            turn.record = Some(self.assign(&sync.assignments, now));
+        }
+        turn
+    }
+
+    /// The leader has assigned: everybody who waits is told, once the group's record is written.
+    fn assign(&mut self, assignments: &[(MemberId, Bytes)], now: Timestamp) -> Vec<Reply> {
+        self.phase = GroupPhase::Stable;
+        self.rebalance_deadline = None;
+        self.state_timestamp = Some(now);
+        let mut replies = Vec::new();
+        for (id, member) in &mut self.members {
+            let given = assignments.iter().find(|(to, _)| to == id);
+            member.assignment = given.map_or_else(Bytes::new, |(_, bytes)| bytes.clone());
+            if let Some(request) = member.syncing.take() {
+                member.heard_from(now);
+                replies.push((request, Answer::SyncGroup(Ok(member.assignment.clone()))));
+            }
+        }
+        replies
+    }
+
+    pub(super) fn heartbeat(&mut self, beat: &Heartbeat, now: Timestamp) -> Turn {
+        let checked = self
+            .check_generation(
+                &beat.member_id,
+                beat.instance_id.as_ref(),
+                Some(beat.generation),
+            )
+            .and_then(|()| {
+                self.heard_from(&beat.member_id, now);
+                match self.phase {
+                    GroupPhase::Empty => Err(ErrorCode::UnknownMemberId),
+                    GroupPhase::PreparingRebalance => Err(ErrorCode::RebalanceInProgress),
+                    GroupPhase::CompletingRebalance | GroupPhase::Stable => Ok(()),
+                }
+            });
+        Turn::default().reply(beat.request, Answer::Heartbeat(checked))
+    }
+
+    pub(super) fn leave(
+        &mut self,
+        leave: &LeaveGroup,
+        config: &GroupConfig,
+        now: Timestamp,
+    ) -> Turn {
+        let answer = |result| (leave.request, Answer::LeaveGroup(result));
+        let mut turn = Turn::default();
+        if self.pending.remove(&leave.member_id).is_none() {
+            if let Err(code) = self.check_member(&leave.member_id, leave.instance_id.as_ref()) {
+                turn.replies.push(answer(Err(code)));
+                return turn;
+            }
+            turn = self.dismiss(&leave.member_id, ErrorCode::UnknownMemberId);
+        }
+        turn.replies.push(answer(Ok(())));
+        let rest = if self.phase == GroupPhase::Empty {
+            Turn::default()
+        } else {
+            self.rebalance(config, now)
+        };
+        turn.replies.extend(rest.replies);
+        Turn {
+            record: rest.record,
+            ..turn
+        }
+    }
+
+    /// Drops who was silent for too long, and ends what has waited long enough.
+    pub(super) fn tick(&mut self, config: &GroupConfig, now: Timestamp) -> Turn {
+        self.pending.retain(|_, deadline| *deadline > now);
+        let is_late = self
+            .rebalance_deadline
+            .is_some_and(|deadline| now >= deadline);
+        let gone: Vec<MemberId> = self
+            .members
+            .iter()
+            .filter(|(_, member)| {
+                let waits = member.joining.is_some() || member.syncing.is_some();
+                let never_synced = self.phase == GroupPhase::CompletingRebalance && is_late;
+                !waits && (never_synced || now >= member.session_deadline)
+            })
+            .map(|(id, _)| id.clone())
+            .collect();
+        let mut turn = Turn::default();
+        for id in &gone {
+            turn.replies
+                .extend(self.dismiss(id, ErrorCode::UnknownMemberId).replies);
+        }
+        let unsettled = match self.phase {
+            GroupPhase::PreparingRebalance => true,
+            GroupPhase::CompletingRebalance => is_late || !gone.is_empty(),
+            GroupPhase::Stable => !gone.is_empty(),
+            GroupPhase::Empty => false,
+        };
+        if unsettled {
+            let rest = self.rebalance(config, now);
+            turn.replies.extend(rest.replies);
+            turn.record = rest.record;
+        }
+        turn
+    }
+
+    /// Begins a rebalance, or goes on with one, and ends it when everybody is there or time is up.
+    pub(super) fn rebalance(&mut self, config: &GroupConfig, now: Timestamp) -> Turn {
+        let mut turn = Turn::default();
+        let begins = match self.phase {
+            GroupPhase::PreparingRebalance => false,
+            GroupPhase::Empty => {
+                self.not_before = Some(now.plus_millis(config.initial_rebalance_delay_ms));
+                true
+            }
+            GroupPhase::CompletingRebalance | GroupPhase::Stable => {
+                self.not_before = None;
+                true
+            }
+        };
+        if begins {
+            for member in self.members.values_mut() {
+                if let Some(request) = member.syncing.take() {
+                    turn = turn.reply(
+                        request,
+                        Answer::SyncGroup(Err(ErrorCode::RebalanceInProgress)),
+                    );
+                }
+            }
+            self.phase = GroupPhase::PreparingRebalance;
+            self.rebalance_deadline = Some(now.plus_millis(self.longest_rebalance_ms()));
+        }
+        let is_late = self
+            .rebalance_deadline
+            .is_some_and(|deadline| now >= deadline);
+        let is_early = self.not_before.is_some_and(|start| now < start);
+        let all_here =
+            self.pending.is_empty() && self.members.values().all(|member| member.joining.is_some());
+        if is_late || (all_here && !is_early) {
+            let rest = self.next_generation(now);
+            turn.replies.extend(rest.replies);
+            turn.record = rest.record;
+        }
+        turn
+    }
+
+    fn next_generation(&mut self, now: Timestamp) -> Turn {
+        self.members.retain(|_, member| member.joining.is_some());
+        self.pending.clear();
+        self.not_before = None;
+        let next = self
+            .generation
+            .map_or(1, |it| it.get().wrapping_add(1).max(1));
+        self.generation = Some(GenerationId::new(next));
+        if self.members.is_empty() {
+            self.phase = GroupPhase::Empty;
+            self.protocol = None;
+            self.leader = None;
+            self.rebalance_deadline = None;
+            self.state_timestamp = Some(now);
+            return Turn {
+                replies: Vec::new(),
+                record: Some(Vec::new()),
+            };
+        }
+        self.phase = GroupPhase::CompletingRebalance;
+        self.rebalance_deadline = Some(now.plus_millis(self.longest_rebalance_ms()));
+        self.protocol = self.best_protocol();
+        let stays = self
+            .leader
+            .take()
+            .filter(|leader| self.members.contains_key(leader));
+        self.leader = stays.or_else(|| self.members.keys().next().cloned());
+        let mut turn = Turn::default();
+        let ids: Vec<MemberId> = self.members.keys().cloned().collect();
+        for id in ids {
+            let joined = self.joined(&id);
+            if let (Some(joined), Some(member)) = (joined, self.members.get_mut(&id)) {
+                member.heard_from(now);
+                if let Some(request) = member.joining.take() {
+                    turn = turn.reply(request, Answer::JoinGroup(Ok(joined)));
+                }
+            }
+        }
+        turn
+    }
+
+    /// Of the protocols that all members know, the one that most of them like best; the first by name among equals.
+    fn best_protocol(&self) -> Option<String> {
+        let first = self.members.values().next()?;
+        let mut common: Vec<&String> = first
+            .protocols
+            .iter()
+            .map(|(name, _)| name)
+            .filter(|name| self.members.values().all(|member| member.knows(name)))
+            .collect();
+        common.sort();
+        let votes = |candidate: &String| {
+            let likes_best = |member: &&Member| {
+                let mut known = member.protocols.iter().map(|(name, _)| name);
+                known.find(|name| common.contains(name)) == Some(candidate)
+            };
+            self.members.values().filter(likes_best).count()
+        };
+        let best = common
+            .iter()
+            .rev()
+            .max_by_key(|candidate| votes(candidate))?;
+        Some((*best).clone())
+    }
+
+    fn longest_rebalance_ms(&self) -> i64 {
+        let timeouts = self.members.values().map(|it| it.rebalance_timeout_ms);
+        i64::from(timeouts.max().unwrap_or(0))
+    }
+
+    /// What a member of the current generation is told.
+    fn joined(&self, id: &MemberId) -> Option<Joined> {
+        let leader = self.leader.clone()?;
+        let protocol = self.protocol.clone()?;
+        let everybody = || {
+            let told = |(id, member): (&MemberId, &Member)| JoinedMember {
+                member_id: id.clone(),
+                instance_id: member.instance_id.clone(),
+                subscription: member.subscription(&protocol),
+            };
+            self.members.iter().map(told).collect()
+        };
+        Some(Joined {
+            generation: self.generation?,
+            members: if leader == *id {
+                everybody()
+            } else {
+                Vec::new()
+            },
+            protocol: protocol.clone(),
+            leader,
+            member_id: id.clone(),
+        })
+    }
+
+    /// Takes a member out and refuses what it waits for.
+    fn dismiss(&mut self, id: &MemberId, code: ErrorCode) -> Turn {
+        let mut turn = Turn::default();
+        if let Some(member) = self.members.remove(id) {
+            if let Some(request) = member.joining {
+                turn = turn.reply(request, not_joined(code, id.clone()));
+            }
+            if let Some(request) = member.syncing {
+                turn = turn.reply(request, Answer::SyncGroup(Err(code)));
+            }
+        }
+        turn
+    }
+
+    /// Refuses everything that members wait for.
+    pub(super) fn dismiss_all(&mut self, code: ErrorCode) -> Vec<Reply> {
+        let ids: Vec<MemberId> = self.members.keys().cloned().collect();
+        ids.iter()
+            .flat_map(|id| self.dismiss(id, code).replies)
+            .collect()
+    }
+}
+
+/// What kind of member joins.
+enum Admitted {
+    /// One that must come again with the id that it is given.
+    GiveId,
+    /// A new one, with this id.
+    New(MemberId),
+    /// A static member that has restarted and takes the place of this id.
+    Replaces(MemberId),
+    /// One that is here already.
+    Known(MemberId),
+}
+
+fn member(join: &JoinGroup, now: Timestamp) -> Member {
+    Member {
+        instance_id: join.instance_id.clone(),
+        client_id: join.client_id.clone(),
+        client_host: join.client_host.clone(),
+        session_timeout_ms: join.session_timeout_ms,
+        rebalance_timeout_ms: join.rebalance_timeout_ms,
+        protocols: join.protocols.clone(),
+        assignment: Bytes::new(),
+        session_deadline: now.plus_millis(i64::from(join.session_timeout_ms)),
+        joining: Some(join.request),
+        syncing: None,
+    }
+}
+
+pub(super) fn not_joined(code: ErrorCode, member_id: MemberId) -> Answer {
+    Answer::JoinGroup(Err(NotJoined { code, member_id }))
+}

@@ -1,0 +1,288 @@
+//! From one generation to the next.
+
+use super::*;
+use crate::error_code::ErrorCode::{
+    FencedInstanceId, IllegalGeneration, InconsistentGroupProtocol, InvalidGroupId,
+    InvalidSessionTimeout, MemberIdRequired, NotCoordinator, RebalanceInProgress, UnknownMemberId,
+};
+
+fn joined(answer: &Answer) -> (i32, String, String, usize) {
+    match answer {
+        Answer::JoinGroup(Ok(it)) => (
+            it.generation.get(),
+            it.member_id.as_str().to_owned(),
+            it.leader.as_str().to_owned(),
+            it.members.len(),
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn refused(answers: &[Answer]) -> ErrorCode {
+    match answers {
+        [Answer::JoinGroup(Err(it))] => it.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn assignment(bytes: &'static str) -> Answer {
+    Answer::SyncGroup(Ok(Bytes::from_static(bytes.as_bytes())))
+}
+
+/// `a` and `b` in generation 2, stable.
+fn two() -> Host {
+    let mut host = Host::stable();
+    assert_eq!(host.join("", "b"), []);
+    let both = host.join("a", "-");
+    assert_eq!(both.len(), 2);
+    assert_eq!(joined(&both[0]), (2, "a".to_owned(), "a".to_owned(), 2));
+    assert_eq!(joined(&both[1]), (2, "b".to_owned(), "a".to_owned(), 0));
+    assert_eq!(host.sync("b", 2, &[]), []);
+    let told = host.sync("a", 2, &[("a", "0"), ("b", "1")]);
+    // In the order of the requests: `b` asked first.
+    assert_eq!(told, [assignment("1"), assignment("0")]);
+    host
+}
+
+#[test]
+fn two_members_join_and_are_assigned() {
+    let mut host = two();
+    assert_eq!(host.phase(), GroupPhase::Stable);
+    assert_eq!(host.beat("a", 2), Ok(()));
+    assert_eq!(host.sync("b", 2, &[]), [assignment("1")], "asked again");
+    assert_eq!(host.beat("b", 1), Err(IllegalGeneration));
+    assert_eq!(host.beat("x", 2), Err(UnknownMemberId));
+    assert_eq!(
+        joined(&host.join("b", "-")[0]).0,
+        2,
+        "a lost answer is given again"
+    );
+}
+
+#[test]
+fn who_may_not_join() {
+    let config = GroupConfig::default();
+    let cases: [(ErrorCode, fn(&mut JoinGroup)); 7] = [
+        (InvalidGroupId, |it| it.group = GroupId::new("")),
+        (InvalidSessionTimeout, |it| it.session_timeout_ms = 5999),
+        (InvalidSessionTimeout, |it| {
+            it.session_timeout_ms = 1_800_001
+        }),
+        (InconsistentGroupProtocol, |it| it.protocols.clear()),
+        (InconsistentGroupProtocol, |it| it.protocol_type.clear()),
+        (UnknownMemberId, |it| it.member_id = MemberId::new("x")),
+        (MemberIdRequired, |it| it.require_known_member_id = true),
+    ];
+    for (code, edit) in cases {
+        let mut host = Host::with(config);
+        let request = host.request();
+        let mut it = join(request, "", "a");
+        edit(&mut it);
+        assert_eq!(refused(&answers(&host.step(Input::JoinGroup(it)))), code);
+        assert!(
+            host.group
+                .groups()
+                .all(|(_, group)| group.members().is_empty())
+        );
+    }
+    let mut host = Host::stable();
+    let request = host.request();
+    let mut it = join(request, "", "b");
+    it.protocols[0].0 = "sticky".to_owned();
+    assert_eq!(
+        refused(&answers(&host.step(Input::JoinGroup(it)))),
+        InconsistentGroupProtocol
+    );
+}
+
+#[test]
+fn an_id_that_was_given_out_is_waited_for() {
+    let mut host = Host::stable();
+    let request = host.request();
+    let mut it = join(request, "", "b");
+    it.require_known_member_id = true;
+    assert_eq!(
+        refused(&answers(&host.step(Input::JoinGroup(it)))),
+        MemberIdRequired
+    );
+    assert_eq!(host.phase(), GroupPhase::Stable);
+    assert_eq!(host.join("b", "-"), []);
+    assert_eq!(host.join("a", "-").len(), 2);
+    // Given out and never used: forgotten after its session timeout.
+    let mut host = Host::new();
+    let request = host.request();
+    let mut it = join(request, "", "b");
+    it.require_known_member_id = true;
+    host.step(Input::JoinGroup(it));
+    host.now = 10_000;
+    host.step(Input::Tick);
+    assert_eq!(host.group.groups().count(), 0);
+}
+
+#[test]
+fn an_empty_group_waits_for_more_members() {
+    let mut host = Host::with(GroupConfig::default());
+    assert_eq!(host.join("", "a"), []);
+    host.now = 2999;
+    assert_eq!(host.step(Input::Tick), []);
+    assert_eq!(host.join("", "b"), []);
+    host.now = 3000;
+    assert_eq!(answers(&host.step(Input::Tick)).len(), 2);
+}
+
+#[test]
+fn during_a_rebalance() {
+    let mut host = two();
+    host.join("", "c");
+    assert_eq!(host.phase(), GroupPhase::PreparingRebalance);
+    assert_eq!(host.beat("a", 2), Err(RebalanceInProgress));
+    assert_eq!(
+        host.sync("a", 2, &[]),
+        [Answer::SyncGroup(Err(RebalanceInProgress))]
+    );
+    // `b` does not come back in time, and `a` does.
+    host.join("a", "-");
+    for at in [9_000, 18_000, 27_000, 36_000, 45_000, 54_000] {
+        host.now = at;
+        assert_eq!(host.beat("b", 2), Err(RebalanceInProgress));
+        assert_eq!(host.step(Input::Tick), []);
+    }
+    host.now = 60_000;
+    let told = answers(&host.step(Input::Tick));
+    assert_eq!(
+        told.iter().map(|it| joined(it).0).collect::<Vec<_>>(),
+        [3, 3]
+    );
+    assert_eq!(host.beat("b", 3), Err(UnknownMemberId));
+}
+
+#[test]
+fn a_join_while_assigning_begins_again() {
+    let mut host = Host::stable();
+    host.join("", "b");
+    host.join("a", "-");
+    assert_eq!(host.sync("b", 2, &[]), []);
+    let told = host.join("", "c");
+    assert_eq!(told, [Answer::SyncGroup(Err(RebalanceInProgress))]);
+    assert_eq!(host.phase(), GroupPhase::PreparingRebalance);
+}
+
+#[test]
+fn a_leader_that_never_assigns_is_dropped() {
+    let mut host = Host::stable();
+    host.join("", "b");
+    host.join("a", "-");
+    host.sync("b", 2, &[]);
+    host.now = 60_000;
+    let told = answers(&host.step(Input::Tick));
+    assert_eq!(told, [Answer::SyncGroup(Err(RebalanceInProgress))]);
+    assert_eq!(
+        joined(&host.join("b", "-")[0]),
+        (3, "b".to_owned(), "b".to_owned(), 1)
+    );
+}
+
+#[test]
+fn silent_members_are_dropped_and_the_others_rebalance() {
+    let mut host = two();
+    host.now = 9_000;
+    host.beat("a", 2).unwrap();
+    host.now = 10_000;
+    host.step(Input::Tick);
+    assert_eq!(host.phase(), GroupPhase::PreparingRebalance);
+    assert_eq!(
+        joined(&host.join("a", "-")[0]),
+        (3, "a".to_owned(), "a".to_owned(), 1)
+    );
+}
+
+#[test]
+fn leaving() {
+    let mut host = two();
+    assert_eq!(host.leave("x"), [Answer::LeaveGroup(Err(UnknownMemberId))]);
+    assert_eq!(host.leave("b"), [Answer::LeaveGroup(Ok(()))]);
+    assert_eq!(host.phase(), GroupPhase::PreparingRebalance);
+    assert_eq!(host.leave("a"), [Answer::LeaveGroup(Ok(()))]);
+    assert_eq!(host.phase(), GroupPhase::Empty);
+    assert_eq!(host.beat("a", 3), Err(UnknownMemberId));
+}
+
+#[test]
+fn a_static_member_that_restarts_fences_its_predecessor() {
+    let mut host = Host::new();
+    let static_join = |host: &mut Host, fresh: &str| {
+        let request = host.request();
+        let mut it = join(request, "", fresh);
+        it.instance_id = Some(GroupInstanceId::new("i"));
+        answers(&host.step(Input::JoinGroup(it)))
+    };
+    assert_eq!(joined(&static_join(&mut host, "a")[0]).1, "a");
+    assert_eq!(joined(&static_join(&mut host, "b")[0]).1, "b");
+    let old = MemberIdentity {
+        generation: Some(GenerationId::new(1)),
+        member_id: MemberId::new("a"),
+        instance_id: Some(GroupInstanceId::new("i")),
+    };
+    assert_eq!(host.commit_as(old, &[(0, 1)]), Err(FencedInstanceId));
+}
+
+#[test]
+fn the_protocol_is_one_that_all_know_and_most_prefer() {
+    let mut host = Host::with(GroupConfig::default());
+    for (id, names) in [("a", "xyz"), ("b", "zy"), ("c", "yz")] {
+        let request = host.request();
+        let mut it = join(request, "", id);
+        it.protocols = names
+            .chars()
+            .map(|name| (name.to_string(), Bytes::new()))
+            .collect();
+        host.step(Input::JoinGroup(it));
+    }
+    host.now = 3000;
+    let told = answers(&host.step(Input::Tick));
+    let Answer::JoinGroup(Ok(it)) = &told[0] else {
+        panic!("{told:?}")
+    };
+    assert_eq!(it.protocol, "y");
+}
+
+#[test]
+fn a_generation_survives_the_coordinator() {
+    let mut host = two();
+    host.step(Input::BecomeFollower {
+        leader_epoch: LeaderEpoch::new(2),
+    });
+    let leader_epoch = LeaderEpoch::new(3);
+    host.step(Input::BecomeLeader { leader_epoch });
+    host.step(Input::Load { leader_epoch });
+    assert_eq!(host.beat("b", 2), Ok(()));
+    assert_eq!(host.sync("b", 2, &[]), [assignment("1")]);
+    assert_eq!(
+        host.commit_as(member(Some(2), "a", None), &[(0, 1)]),
+        Ok(())
+    );
+    assert_eq!(
+        host.commit_as(member(Some(1), "a", None), &[(0, 1)]),
+        Err(IllegalGeneration)
+    );
+}
+
+#[test]
+fn an_assignment_that_cannot_be_written_is_not_given() {
+    let mut host = Host::new();
+    host.join("", "a");
+    let request = host.request();
+    let effects = host.step(Input::SyncGroup(SyncGroup {
+        request,
+        group: GroupId::new(G),
+        member_id: MemberId::new("a"),
+        instance_id: None,
+        generation: GenerationId::new(1),
+        assignments: vec![],
+    }));
+    assert!(matches!(effects[..], [Effect::Append(_)]));
+    let effects = host.step(Input::AppendFailed { from: Offset::ZERO });
+    assert_eq!(answers(&effects), [Answer::SyncGroup(Err(NotCoordinator))]);
+    assert_eq!(host.phase(), GroupPhase::PreparingRebalance);
+    assert_eq!(joined(&host.join("a", "-")[0]).0, 2);
+}
