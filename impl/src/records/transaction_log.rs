@@ -1,5 +1,6 @@
 //! The records of `__transaction_state`: one key for each transactional id, its last value wins, a null value removes
-//! the id. Source: the schemas `TransactionLogKey` and `TransactionLogValue`; KIP-915 (flexible values), KIP-939.
+//! the id. Source: the schemas `TransactionLogKey` and `TransactionLogValue` of Kafka 4.4.0; KIP-915 (flexible values),
+//! KIP-939 (the next identity). A later Kafka adds the last producer epoch as tag 4 (KAFKA-20357); 4.4.0 has no such tag.
 
 use super::RecordError;
 use super::codec::{Form, Reader, Writer};
@@ -15,9 +16,6 @@ const PREVIOUS_PRODUCER_ID: u32 = 0;
 const NEXT_PRODUCER_ID: u32 = 1;
 const CLIENT_TRANSACTION_VERSION: u32 = 2;
 const NEXT_PRODUCER_EPOCH: u32 = 3;
-/// KAFKA-20357 keeps the last producer epoch across elections. Kafka 4.4.0 does not know this tag: it skips it when
-/// reading and never writes it.
-const LAST_PRODUCER_EPOCH: u32 = 4;
 
 /// The key of a transactional id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,8 +99,6 @@ pub struct TransactionLogValue {
     pub producer_epoch: Option<ProducerEpoch>,
     /// The epoch that goes with [`Self::next_producer_id`]. Tag 3, KIP-939.
     pub next_producer_epoch: Option<ProducerEpoch>,
-    /// The epoch before the last rise, by which a retried InitProducerId is known. Tag 4.
-    pub last_producer_epoch: Option<ProducerEpoch>,
     /// The transaction timeout in milliseconds; `i32::MAX` when the transaction takes part in two-phase commit.
     pub transaction_timeout_ms: i32,
     /// The number of the transaction's state, 0 to 5.
@@ -149,9 +145,6 @@ impl TransactionLogValue {
         let next_epoch = self
             .next_producer_epoch
             .map(|epoch| epoch.get().to_be_bytes());
-        let last_epoch = self
-            .last_producer_epoch
-            .map(|epoch| epoch.get().to_be_bytes());
         let tags = [
             (
                 PREVIOUS_PRODUCER_ID,
@@ -165,10 +158,6 @@ impl TransactionLogValue {
             (
                 NEXT_PRODUCER_EPOCH,
                 next_epoch.as_ref().map(|bytes| &bytes[..]),
-            ),
-            (
-                LAST_PRODUCER_EPOCH,
-                last_epoch.as_ref().map(|bytes| &bytes[..]),
             ),
         ];
         let present: Vec<(u32, &[u8])> = tags
@@ -202,7 +191,6 @@ impl TransactionLogValue {
             next_producer_id: None,
             producer_epoch: ProducerEpoch::from_wire(value.i16()?),
             next_producer_epoch: None,
-            last_producer_epoch: None,
             transaction_timeout_ms: value.i32()?,
             transaction_status: value.i8()?,
             transaction_partitions: read_partitions(&mut value, form)?,
@@ -227,9 +215,6 @@ impl TransactionLogValue {
             }
             NEXT_PRODUCER_EPOCH => {
                 self.next_producer_epoch = ProducerEpoch::from_wire(field.i16()?)
-            }
-            LAST_PRODUCER_EPOCH => {
-                self.last_producer_epoch = ProducerEpoch::from_wire(field.i16()?)
             }
             _unknown => return Ok(false),
         }

@@ -10,7 +10,6 @@ fn plain() -> TransactionLogValue {
         next_producer_id: None,
         producer_epoch: Some(ProducerEpoch::new(0x0304)),
         next_producer_epoch: None,
-        last_producer_epoch: None,
         transaction_timeout_ms: 60_000,
         transaction_status: 1,
         transaction_partitions: Some(vec![
@@ -129,13 +128,6 @@ fn tagged() -> Vec<(Vec<u8>, TransactionLogValue)> {
                 ..plain()
             },
         ),
-        (
-            vec![4, 2, 0, 9],
-            TransactionLogValue {
-                last_producer_epoch: Some(ProducerEpoch::new(9)),
-                ..plain()
-            },
-        ),
     ]
 }
 
@@ -180,7 +172,6 @@ fn all_tags_together_rise() {
         next_producer_id: Some(ProducerId::new(73)),
         client_transaction_version: TransactionVersion::V2,
         next_producer_epoch: Some(ProducerEpoch::LAST_USABLE),
-        last_producer_epoch: Some(ProducerEpoch::new(9)),
         ..plain()
     };
     let tags: Vec<u8> = tagged().into_iter().flat_map(|(tag, _)| tag).collect();
@@ -190,7 +181,7 @@ fn all_tags_together_rise() {
         &COMPACT_PARTITIONS,
         &[0],
         &TIMES,
-        &[5],
+        &[4],
         &tags,
     ]
     .concat();
