@@ -54,13 +54,14 @@ fn who_may_commit() {
     let ill = Err(IllegalGeneration);
     let unknown = Err(UnknownMemberId);
     // (name, group, committer, answer in a transaction, plain answer)
-    let table: [(
-        &str,
-        Make<'_>,
+    type Row<'a> = (
+        &'a str,
+        Make<'a>,
         MemberIdentity,
         Result<(), ErrorCode>,
         Result<(), ErrorCode>,
-    ); 22] = [
+    );
+    let table: [Row<'_>; 22] = [
         ("missing", &missing, nobody.clone(), Ok(()), Ok(())),
         ("missing", &missing, member(None, "x", None), Ok(()), Ok(())),
         ("missing", &missing, member(Some(0), "", None), ill, ill),

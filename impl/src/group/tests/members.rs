@@ -62,7 +62,8 @@ fn two_members_join_and_are_assigned() {
 #[test]
 fn who_may_not_join() {
     let config = GroupConfig::default();
-    let cases: [(ErrorCode, fn(&mut JoinGroup)); 7] = [
+    type Edit = fn(&mut JoinGroup);
+    let cases: [(ErrorCode, Edit); 7] = [
         (InvalidGroupId, |it| it.group = GroupId::new("")),
         (InvalidSessionTimeout, |it| it.session_timeout_ms = 5999),
         (InvalidSessionTimeout, |it| {

@@ -99,7 +99,8 @@ fn b26_a_member_that_lost_its_partitions_moves_no_offset() {
 
 #[test]
 fn b28_a_marker_counts_in_every_phase() {
-    let phases: [(GroupPhase, fn(&mut Host)); 4] = [
+    type Bring = fn(&mut Host);
+    let phases: [(GroupPhase, Bring); 4] = [
         (GroupPhase::Stable, |_| {}),
         (GroupPhase::PreparingRebalance, |host| {
             drop(host.join("", "b"))
