@@ -164,8 +164,11 @@ impl Hasher for StateHasher {
         for word in words {
             self.put(u64::from_le_bytes(*word), 64);
         }
-        for byte in rest {
-            self.put(u64::from(*byte), 8);
+        if !rest.is_empty() {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            // At most seven bytes.
+            self.put(u64::from_le_bytes(word), rest.len() as u32 * 8);
         }
     }
 

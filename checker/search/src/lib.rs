@@ -11,6 +11,7 @@
 //! stateright's own search is not used: its counterexamples are not the shortest, it stops early, it judges no
 //! terminal states and it keeps whole paths in its frontier.
 
+mod bench;
 mod bfs;
 mod checks;
 mod fingerprint;
@@ -24,6 +25,7 @@ mod outcome;
 mod trace;
 mod visited;
 
+pub use bench::{BenchRow, KnownReport, bench_bfs, bench_known_models, bench_spawn_bfs};
 pub use bfs::{run_bfs, run_bfs_observed};
 pub use checks::{Checks, TooManyProperties};
 pub use fingerprint::{Digest, Fingerprint, StateHasher};

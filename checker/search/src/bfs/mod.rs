@@ -1,19 +1,21 @@
 //! Level-synchronous breadth-first search.
 //!
 //! A round takes some parents from the frontier and goes through three phases: *expand* (each worker takes the steps
-//! of its share of the parents and drops what earlier rounds visited), *claim* (each worker adds the fingerprints of
+//! of its share of the parents), *claim* (each worker adds the fingerprints of
 //! its shard of the visited set, in search order, and marks the new ones), *admit* (each worker numbers and judges
 //! what it found new). Nothing is locked: in each phase, what is written belongs to one worker.
 //!
 //! States are numbered in the order in which a sequential search finds them, whatever the number of workers and the
 //! size of a round: shares are consecutive, and the first of equal candidates in search order is the one marked.
 
+mod crew;
 mod finish;
 mod frontier;
 mod hits;
 mod round;
 mod worker;
 
+use crew::Crew;
 use frontier::Frontier;
 use worker::{Task, Worker};
 
@@ -24,7 +26,7 @@ use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::options::{Options, Progress};
 use crate::outcome::{Outcome, Reason};
-use crate::visited::Visited;
+use crate::visited::{Sharing, Visited};
 
 /// Visits every reachable state of `model`, level by level, and judges it.
 ///
@@ -54,7 +56,10 @@ struct Search<'a, M: SearchModel, O> {
     task: Task<'a, M>,
     options: &'a Options,
     limits: Limits<'a>,
+    crew: Crew,
     workers: Vec<Worker<M, O>>,
+    /// How the visited set is shared out between the workers.
+    sharing: Sharing,
     visited: Visited,
     links: Links,
     /// The level being expanded.
@@ -67,15 +72,18 @@ struct Search<'a, M: SearchModel, O> {
 
 impl<'a, M: SearchModel, O: Observer<M>> Search<'a, M, O> {
     fn new(task: Task<'a, M>, options: &'a Options, observer: O) -> Self {
+        let sharing = Sharing::between(options.threads);
         let mut workers: Vec<_> = (1..options.threads)
-            .map(|_| Worker::new(observer.fork()))
+            .map(|_| Worker::new(observer.fork(), sharing))
             .collect();
-        workers.insert(0, Worker::new(observer));
+        workers.insert(0, Worker::new(observer, sharing));
         Self {
             task,
             options,
             limits: Limits::start(options),
+            crew: Crew::of(options.threads),
             workers,
+            sharing,
             visited: Visited::new(),
             links: Links::new(),
             frontier: Frontier::starting_at(0),

@@ -1,7 +1,6 @@
 //! One round: expand, claim, admit.
 
 use std::ops::Range;
-use std::thread;
 
 use super::Search;
 use super::worker::{Admitted, Marks, claim};
@@ -10,9 +9,9 @@ use crate::observer::Observer;
 use crate::outcome::Reason;
 
 /// Parents in a round of one worker: few, so that what a round touches stays in the cache.
-const ROUND_PARENTS_ALONE: usize = 256;
+const ROUND_PARENTS_ALONE: usize = 512;
 /// Parents in a round for each of several workers: many, so that starting threads costs little.
-const ROUND_PARENTS_EACH: usize = 8192;
+const ROUND_PARENTS_EACH: usize = 4096;
 /// A smaller share is not worth a thread.
 const WORTH_A_THREAD: usize = 256;
 
@@ -55,29 +54,38 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
     }
 
     fn expand(&mut self, shares: &[Range<usize>]) {
-        let (task, visited, frontier) = (&self.task, &self.visited, &self.frontier);
+        let (task, frontier) = (&self.task, &self.frontier);
         let jobs = self.workers.iter_mut().zip(shares);
-        in_parallel(jobs.map(|(worker, share)| {
+        let jobs = jobs.map(|(worker, share)| {
             move || {
                 let parents = frontier.iter_from(share.start).take(share.len());
-                worker.expand(task, visited, parents);
+                worker.expand(task, parents);
             }
-        }));
+        });
+        self.crew.run(jobs.collect());
     }
 
-    /// For each shard, a mark for each candidate of each worker.
+    /// For each shard, the marks of each worker's candidates.
     fn claim(&mut self, used: usize) -> Vec<Vec<Marks>> {
-        let fingerprints: Vec<_> = self.workers[..used]
-            .iter()
-            .map(|worker| worker.candidates())
-            .collect();
-        let fingerprints = &fingerprints[..];
-        let shards = self.visited.shards(used);
-        in_parallel(
-            shards
-                .into_iter()
-                .map(|mut shard| move || claim(&mut shard, fingerprints)),
-        )
+        let shards = self.visited.shards(self.sharing);
+        let workers = &self.workers[..used];
+        let mut jobs = Vec::new();
+        for (number, mut shard) in shards.into_iter().enumerate() {
+            let lists: Vec<_> = workers
+                .iter()
+                .map(|worker| (worker.list(number), worker.candidates()))
+                .collect();
+            jobs.push(move || {
+                lists
+                    .into_iter()
+                    .map(|(list, candidates)| claim(&mut shard, list, candidates))
+                    .collect()
+            });
+        }
+        if used == 1 {
+            return jobs.into_iter().map(|job| job()).collect();
+        }
+        self.crew.run(jobs)
     }
 
     fn admit(&mut self, shares: &[Range<usize>], marks: &[Vec<Marks>]) -> Vec<Admitted<M::State>> {
@@ -92,29 +100,10 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
             let skip = share.start;
             jobs.push(move || worker.admit(task, frontier, skip, &marks, number));
         }
-        in_parallel(jobs.into_iter())
+        self.crew.run(jobs)
     }
 }
 
 fn count(marks: &Marks) -> usize {
     marks.iter().map(|marks| marks.count_ones() as usize).sum()
-}
-
-/// Runs the jobs at once, the first on this thread; the results are in the order of the jobs.
-fn in_parallel<T: Send, F: FnOnce() -> T + Send>(mut jobs: impl Iterator<Item = F>) -> Vec<T> {
-    let Some(own) = jobs.next() else {
-        return Vec::new();
-    };
-    thread::scope(|scope| {
-        let others: Vec<_> = jobs.map(|job| scope.spawn(job)).collect();
-        let mut results = vec![own()];
-        for other in others {
-            match other.join() {
-                Ok(result) => results.push(result),
-                // A panic in the model goes on where it would have gone with one thread.
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        results
-    })
 }

@@ -10,7 +10,7 @@ use crate::links::Link;
 use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::outcome::HitPlace;
-use crate::visited::{Shard, Visited};
+use crate::visited::{Shard, Sharing};
 
 /// What every worker reads.
 pub(super) struct Task<'a, M: Model> {
@@ -28,7 +28,9 @@ impl<M: SearchModel> Task<'_, M> {
     }
 }
 
-/// One thread's part of a search.
+/// One thread's part of a search. Two workers never share a cache line (of which processors fetch two at a time), or
+/// each would wait for the other's counters.
+#[repr(align(128))]
 pub(super) struct Worker<M: Model, O> {
     pub(super) observer: O,
     pub(super) generated: u64,
@@ -38,17 +40,29 @@ pub(super) struct Worker<M: Model, O> {
     pub(super) violated: FirstHits,
     pub(super) reached: FirstHits,
     found: Candidates<M>,
+    /// The fingerprints of the candidates, by shard.
+    lists: Vec<ShardList>,
+    sharing: Sharing,
     /// Room for the actions of one state.
     enabled: Vec<M::Action>,
 }
 
-/// Steps that may lead to new states, in the order of the search: four lists of one length.
+/// Steps that may lead to new states, in the order of the search: lists of one length.
 struct Candidates<M: Model> {
-    fingerprints: Vec<Fingerprint>,
     links: Vec<Link>,
     states: Vec<M::State>,
     /// Empty unless there is an observer.
     actions: Vec<M::Action>,
+}
+
+/// Candidates whose fingerprints belong to one shard of the visited set, in the order of the search. Aligned for the
+/// same reason as [`Worker`].
+#[derive(Default)]
+#[repr(align(128))]
+pub(super) struct ShardList {
+    fingerprints: Vec<Fingerprint>,
+    /// Which candidates they are.
+    positions: Vec<u32>,
 }
 
 /// A bit for each candidate.
@@ -61,7 +75,7 @@ pub(super) struct Admitted<S> {
 }
 
 impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
-    pub(super) fn new(observer: O) -> Self {
+    pub(super) fn new(observer: O, sharing: Sharing) -> Self {
         Self {
             observer,
             generated: 0,
@@ -71,31 +85,36 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             violated: FirstHits::new(),
             reached: FirstHits::new(),
             found: Candidates {
-                fingerprints: Vec::new(),
                 links: Vec::new(),
                 states: Vec::new(),
                 actions: Vec::new(),
             },
+            lists: (0..sharing.count()).map(|_| ShardList::default()).collect(),
+            sharing,
             enabled: Vec::new(),
         }
     }
 
-    /// The fingerprints of the candidates.
-    pub(super) fn candidates(&self) -> &[Fingerprint] {
-        &self.found.fingerprints
+    /// How many candidates there are.
+    pub(super) fn candidates(&self) -> usize {
+        self.found.links.len()
     }
 
-    /// Takes every step of these parents. What was visited in an earlier round is dropped at once.
+    /// The candidates of one shard.
+    pub(super) fn list(&self, shard: usize) -> &ShardList {
+        &self.lists[shard]
+    }
+
+    /// Takes every step of these parents.
     pub(super) fn expand<'s>(
         &mut self,
         task: &Task<'_, M>,
-        visited: &Visited,
         parents: impl Iterator<Item = (u32, &'s M::State)>,
     ) where
         M::State: 's,
     {
         for (number, from) in parents {
-            if !self.take_steps(task, visited, number, from) {
+            if !self.take_steps(task, number, from) {
                 self.terminal += 1;
                 let bits = task.checks.terminal(task.model, from);
                 self.violated.record(bits, number, HitPlace::Terminal);
@@ -108,13 +127,7 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
 
     /// Takes every step of one state; false when there is none.
     #[inline]
-    fn take_steps(
-        &mut self,
-        task: &Task<'_, M>,
-        visited: &Visited,
-        number: u32,
-        from: &M::State,
-    ) -> bool {
+    fn take_steps(&mut self, task: &Task<'_, M>, number: u32, from: &M::State) -> bool {
         let mut any = false;
         task.model.actions(from, &mut self.enabled);
         self.too_many_actions |= self.enabled.len() > usize::from(u16::MAX) + 1;
@@ -130,11 +143,10 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                 continue;
             }
             let fingerprint = task.fingerprint(&to);
-            // An observer sees duplicates too, so they stay until the round is over.
-            if !O::ACTIVE && visited.contains(fingerprint) {
-                continue;
-            }
-            self.found.fingerprints.push(fingerprint);
+            let list = &mut self.lists[self.sharing.shard_of(fingerprint)];
+            list.fingerprints.push(fingerprint);
+            // A round has far fewer candidates than numbers: `round` looks ahead.
+            list.positions.push(self.found.links.len() as u32);
             self.found.links.push(Link {
                 parent: number,
                 action: position,
@@ -184,7 +196,10 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         }
         self.found.states = states;
         self.found.links.clear();
-        self.found.fingerprints.clear();
+        for list in &mut self.lists {
+            list.fingerprints.clear();
+            list.positions.clear();
+        }
         admitted
     }
 
@@ -201,20 +216,20 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
     }
 }
 
-/// Adds the fingerprints that belong to this shard, in order, and marks those that were not there.
-pub(super) fn claim(shard: &mut Shard<'_>, fingerprints: &[&[Fingerprint]]) -> Vec<Marks> {
-    fingerprints
-        .iter()
-        .map(|list| {
-            list.chunks(64)
-                .map(|chunk| {
-                    (0..).zip(chunk).fold(0, |marks, (bit, fingerprint)| {
-                        marks | u64::from(shard.claim(*fingerprint)) << bit
-                    })
-                })
-                .collect()
-        })
-        .collect()
+/// Adds the fingerprints of one worker that belong to this shard, in order, and marks those that were not there
+/// among the worker's `candidates`.
+pub(super) fn claim(shard: &mut Shard<'_>, list: &ShardList, candidates: usize) -> Marks {
+    let mut marks = vec![0; candidates.div_ceil(64)];
+    let chunks = list.fingerprints.chunks(64).zip(list.positions.chunks(64));
+    for (fingerprints, positions) in chunks {
+        let mut new = shard.claim(fingerprints);
+        while new != 0 {
+            let position = positions[new.trailing_zeros() as usize] as usize;
+            marks[position / 64] |= 1 << (position % 64);
+            new &= new - 1;
+        }
+    }
+    marks
 }
 
 fn is_marked(marks: &Marks, position: usize) -> bool {

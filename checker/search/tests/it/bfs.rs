@@ -1,11 +1,9 @@
 //! Breadth-first search: counts, verdicts, shortest traces, bounds, observers.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::{Expected, Graph, graphs};
+use crate::graph::{Expected, Graph, graphs};
 use fencepost_search::models::TwoPhase;
 use fencepost_search::{
     Checks, HitPlace, Observer, Options, Outcome, Reason, Trace, Verdict, run_bfs, run_bfs_observed,
@@ -128,21 +126,6 @@ fn any_number_of_threads_gives_the_very_same_result() {
                 .collect()
         };
         assert_eq!(traces(&together), traces(&alone), "{count} threads");
-    }
-}
-
-#[test]
-fn two_phase_commit_has_the_known_counts() {
-    for (rms, counts) in [(5, (8_832, 58_146, 17)), (7, (296_448, 2_744_706, 23))] {
-        let model = TwoPhase::new(rms);
-        let checks = Checks::of_model(&model).unwrap();
-        for count in [1, 2] {
-            let outcome = run_bfs(&model, &checks, &threads(count));
-            assert_eq!((outcome.distinct, outcome.generated, outcome.depth), counts);
-            assert_eq!(outcome.verdict(), Verdict::Holds);
-            assert_eq!(outcome.witnesses.len(), 2);
-            assert!(outcome.collision_probability < 1e-20);
-        }
     }
 }
 

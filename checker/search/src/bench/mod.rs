@@ -1,0 +1,105 @@
+//! Measuring searches: this engine's, and stateright's on the identical model.
+
+mod known;
+
+pub use known::{KnownReport, bench_known_models};
+
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::time::Instant;
+
+use stateright::{Checker, Model};
+
+use crate::bfs::run_bfs;
+use crate::checks::Checks;
+use crate::model::SearchModel;
+use crate::options::Options;
+
+/// One measured search.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BenchRow {
+    /// What was searched.
+    pub name: String,
+    /// "fencepost" or "stateright".
+    pub tool: &'static str,
+    /// Threads used.
+    pub threads: usize,
+    /// Distinct states.
+    pub distinct: u64,
+    /// Generated states, initial ones and duplicates included.
+    pub generated: u64,
+    /// Levels; the initial states are level 1.
+    pub depth: u32,
+    /// Wall time.
+    pub seconds: f64,
+    /// Distinct states a second.
+    pub per_second: f64,
+    /// Bytes for each visited state, its parent link included, the frontier apart; `None` where the tool cannot say.
+    pub bytes_per_state: Option<f64>,
+    /// The type of the state.
+    pub state_type: &'static str,
+    /// Its size in bytes, without what it points to.
+    pub state_size: usize,
+}
+
+impl BenchRow {
+    /// How many times as fast as another row; `None` when they did not count the same states.
+    pub fn times_as_fast_as(&self, other: &BenchRow) -> Option<f64> {
+        ((self.distinct, self.generated) == (other.distinct, other.generated))
+            .then(|| self.per_second / other.per_second)
+    }
+}
+
+/// Measures [`run_bfs`]: properties judged, parents kept.
+pub fn bench_bfs<M: SearchModel>(
+    name: &str,
+    model: &M,
+    checks: &Checks<M>,
+    threads: usize,
+) -> BenchRow {
+    let options = Options {
+        threads,
+        ..Options::default()
+    };
+    let outcome = run_bfs(model, checks, &options);
+    BenchRow {
+        name: name.to_owned(),
+        tool: "fencepost",
+        threads,
+        distinct: outcome.distinct,
+        generated: outcome.generated,
+        depth: outcome.depth,
+        seconds: outcome.seconds,
+        per_second: outcome.per_second(),
+        bytes_per_state: Some(outcome.bytes_per_state),
+        state_type: std::any::type_name::<M::State>(),
+        state_size: size_of::<M::State>(),
+    }
+}
+
+/// Measures stateright's `spawn_bfs` on the same model, with the model's own properties. With several threads its
+/// depth is not the number of levels, and it stops early unless some `always` property holds.
+pub fn bench_spawn_bfs<M>(name: &str, model: M, threads: usize) -> BenchRow
+where
+    M: Model + Send + Sync + 'static,
+    M::State: Clone + Debug + Hash + PartialEq + Send + Sync + 'static,
+    M::Action: Clone + Debug + PartialEq + Send + Sync,
+{
+    let started = Instant::now();
+    let checker = model.checker().threads(threads).spawn_bfs().join();
+    let seconds = started.elapsed().as_secs_f64();
+    let distinct = checker.unique_state_count() as u64;
+    BenchRow {
+        name: name.to_owned(),
+        tool: "stateright",
+        threads,
+        distinct,
+        generated: checker.state_count() as u64,
+        depth: checker.max_depth() as u32,
+        seconds,
+        per_second: distinct as f64 / seconds.max(1e-9),
+        bytes_per_state: None,
+        state_type: std::any::type_name::<M::State>(),
+        state_size: size_of::<M::State>(),
+    }
+}

@@ -1,0 +1,6 @@
+//! Tests of the engine through its public interface.
+
+mod bfs;
+mod graph;
+mod known_answers;
+mod traps;
