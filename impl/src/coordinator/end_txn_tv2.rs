@@ -174,14 +174,17 @@ pub(super) fn prepared(
 ) -> TransactionMetadata {
     let (next_id, next_epoch) = next_identity;
     let rotated = next_id != stored.producer_id;
+    // A fence may have left an id at 32767: Kafka 4.4 aborts there at the same epoch and has no commit.
+    let at_the_end = stored
+        .producer_epoch
+        .filter(|_| state == TransactionState::PrepareAbort);
     TransactionMetadata {
         // KIP-939: what a retrying client will name.
         previous_producer_id: Some(stored.client_producer_id()),
         next_producer_id: (rotated || stored.is_kept()).then_some(next_id),
         // Without a kept transaction a next producer id begins at 0, and Kafka 4.4 does not log that.
         next_producer_epoch: next_epoch.filter(|_| stored.is_kept()),
-        // 32767 is where a fence may have left an id; a marker cannot go higher.
-        producer_epoch: raised(stored.producer_epoch).or(stored.producer_epoch),
+        producer_epoch: raised(stored.producer_epoch).or(at_the_end),
         last_producer_epoch: stored.client_producer_epoch(),
         start_timestamp,
         client_transaction_version: TransactionVersion::V2,

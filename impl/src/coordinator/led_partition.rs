@@ -117,6 +117,16 @@ impl LedPartition {
         self.schedule(id, &slot);
     }
 
+    /// Whether the orders say of each id what its state says, and nothing else.
+    #[cfg(test)]
+    pub(super) fn orders_follow_the_ids(&self) -> bool {
+        let mut expected = Self::new(self.partition, self.coordinator_epoch);
+        for (id, slot) in &self.transactions {
+            expected.schedule(id, slot);
+        }
+        expected.deadlines == self.deadlines && expected.idle_since == self.idle_since
+    }
+
     fn schedule(&mut self, id: &TransactionalId, slot: &Slot) {
         match due(slot) {
             Some(Due::Deadline(at)) => {

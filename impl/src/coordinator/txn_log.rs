@@ -83,8 +83,11 @@ pub(super) fn metadata(value: &[u8]) -> Result<TransactionMetadata, RecordError>
     let value = TransactionLogValue::decode(value)?;
     let state = TransactionState::from_record(value.transaction_status)
         .ok_or(RecordError::InvalidField("transaction status"))?;
-    let partitions: OrdSet<TopicPartition> =
-        value.transaction_partitions.into_iter().flatten().collect();
+    let partitions: OrdSet<TopicPartition> = match (state, value.transaction_partitions) {
+        (TransactionState::Empty, _) => OrdSet::new(),
+        (_, Some(partitions)) => partitions.into_iter().collect(),
+        (_, None) => return Err(RecordError::InvalidField("transaction partitions")),
+    };
     if partitions
         .iter()
         .any(|partition| i16::try_from(partition.topic.as_str().len()).is_err())
