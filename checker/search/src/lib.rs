@@ -5,6 +5,7 @@
 //! * [`Checks`] says what to judge: properties on every state, on terminal states (those with no successor), and
 //!   witnesses of reachability.
 //! * [`Options`] bounds a run. A bound that is met makes the run [`Verdict::Incomplete`], never "holds".
+//! * [`run_liveness`] looks for fair runs on which something good never happens; a violation is a [`Lasso`].
 //! * [`Outcome`] holds the counts (as TLC counts them), the digest of the reachable set, and the first hit of each
 //!   property, which is its shortest counterexample.
 //!
@@ -17,6 +18,7 @@ mod checks;
 mod fingerprint;
 mod limits;
 mod links;
+mod liveness;
 mod model;
 pub mod models;
 mod observer;
@@ -29,6 +31,7 @@ pub use bench::{BenchRow, KnownReport, bench_bfs, bench_known_models, bench_spaw
 pub use bfs::{run_bfs, run_bfs_observed};
 pub use checks::{Checks, TooManyProperties};
 pub use fingerprint::{Digest, Fingerprint, StateHasher};
+pub use liveness::{Goal, Lasso, LassoError, Liveness, LivenessOutcome, Strength, run_liveness};
 pub use model::SearchModel;
 pub use observer::Observer;
 pub use options::{Options, Progress, ProgressFn};

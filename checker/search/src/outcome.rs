@@ -127,6 +127,8 @@ pub enum Reason {
     TooManyActions,
     /// More than 4,294,967,295 states: they can no longer be numbered.
     TooManyStates,
+    /// More than 64 fairness classes; nothing was searched.
+    TooManyClasses,
     /// The model gave other actions or other successors when a trace was replayed, so nothing it says is sure.
     NotReproducible,
 }
@@ -142,6 +144,7 @@ impl fmt::Display for Reason {
             Reason::Stopped => "stopped at a violation, as asked",
             Reason::TooManyActions => "a state has more than 65,536 actions",
             Reason::TooManyStates => "more states than can be numbered",
+            Reason::TooManyClasses => "more than 64 fairness classes",
             Reason::NotReproducible => "the model is not deterministic",
         })
     }

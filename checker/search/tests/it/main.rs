@@ -3,4 +3,5 @@
 mod bfs;
 mod graph;
 mod known_answers;
+mod liveness;
 mod traps;
