@@ -1,0 +1,63 @@
+//! The group coordinator: generations, staged offsets and published ones, beside the offsets
+//! partition whose log holds them.
+
+mod generation;
+mod markers;
+mod offset_fetch;
+mod txn_offset_commit;
+
+use crate::message::WriteTxnMarkers;
+use crate::types::*;
+
+/// Whether the group serves its members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupState {
+    /// Members own the input.
+    Stable,
+    /// Between two generations.
+    PreparingRebalance,
+}
+
+/// A staged offset: invisible until the marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Staged {
+    /// Who staged it.
+    pub identity: Identity,
+    /// The offset.
+    pub offset: Payload,
+    /// The transaction that it belongs to.
+    pub ghost: Ghost,
+}
+
+/// The group of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group {
+    /// Stable or between generations.
+    pub state: GroupState,
+    /// The current generation.
+    pub generation: Generation,
+    /// The member that owns the input.
+    pub member: ProducerIndex,
+    /// The published offset; 0 where there is none.
+    pub committed: Payload,
+    /// Staged offsets, one a producer id.
+    pub staged: List<Staged, 2>,
+    /// Markers in the log that are not applied yet.
+    pub unapplied: List<WriteTxnMarkers, 1>,
+    /// The transactions whose offsets were published.
+    pub ghost_published: List<Ghost, 2>,
+}
+
+impl Default for Group {
+    fn default() -> Self {
+        Self {
+            state: GroupState::Stable,
+            generation: Generation(1),
+            member: ProducerIndex(0),
+            committed: Payload(0),
+            staged: List::new(),
+            unapplied: List::new(),
+            ghost_published: List::new(),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Produce: one batch.
+//!
+//! WHO: producer to partition leader. SOURCE: KIP-98 (epoch, sequence, five-batch window);
+//! KIP-890 (verification under TV1, implicit add under TV2); KAFKA-14916 (plain batches).
+//! The checks at append stand in Kafka's order: duplicate, verification, epoch, sequence,
+//! transactional flag.
+
+use super::{Parked, ParkedRequest, Partition, Record, RecordKind};
+use crate::coverage::{Cell, CellRequest, CellState};
+use crate::error_code::ErrorCode;
+use crate::message::{Message, Produce};
+use crate::step::{Context, Out, Step};
+use crate::types::*;
+
+impl Partition {
+    /// Handles Produce: asks the coordinator first where the transaction is not open here.
+    pub fn produce(&mut self, ctx: &Context<'_>, request: &Produce, out: &mut Out) -> Step {
+        if self.recovering {
+            return Step::NotEnabled;
+        }
+        if self.deleted {
+            return self.produce_answer(ctx, request, ErrorCode::UnknownTopicOrPartition, out);
+        }
+        let asks = self.must_ask(ctx, request.identity, request.transactional, request.version)
+            && self.duplicate(request.identity, request.sequence).is_none();
+        if asks && let Some(error) = self.epoch_error(request.identity) {
+            return self.produce_answer(ctx, request, error, out);
+        }
+        match (asks, request.transactional_id) {
+            (true, Some(id)) => {
+                let parked = ParkedRequest::Produce(*request);
+                let verify = self.park(parked, id, request.version, request.ghost);
+                out.send(Message::VerifyPartition(verify));
+                Step::Handled
+            }
+            (true, None) | (false, _) => self.append_batch(ctx, request, true, out),
+        }
+    }
+
+    /// Whether the first batch of a transaction has to ask the coordinator. TV2 always asks: the
+    /// question is also the registration.
+    pub(crate) fn must_ask(
+        &self,
+        ctx: &Context<'_>,
+        identity: Identity,
+        transactional: bool,
+        version: TransactionVersion,
+    ) -> bool {
+        let on = match version {
+            TransactionVersion::Tv1 => ctx.rules.verification,
+            TransactionVersion::Tv2 => true,
+        };
+        transactional
+            && on
+            && ctx.rules.produce.ask_coordinator
+            && !self.has_open(ctx.rules, identity)
+    }
+
+    /// The coordinator has answered for a parked batch.
+    pub(crate) fn produce_verified(
+        &mut self,
+        ctx: &Context<'_>,
+        parked: &Parked,
+        request: &Produce,
+        error: ErrorCode,
+        out: &mut Out,
+    ) -> Step {
+        match verified_error(error, request.version) {
+            ErrorCode::None => self.append_batch(ctx, request, parked.guard_stands, out),
+            error => self.produce_answer(ctx, request, error, out),
+        }
+    }
+
+    fn append_batch(
+        &mut self,
+        ctx: &Context<'_>,
+        request: &Produce,
+        guard_stands: bool,
+        out: &mut Out,
+    ) -> Step {
+        if let Some(offset) = self.duplicate(request.identity, request.sequence) {
+            out.cell = Some(self.produce_cell(request, ErrorCode::None));
+            let answer = answer_of(request, ErrorCode::None);
+            self.answer_when_replicated(ctx.rules, offset, answer, out);
+            return Step::Handled;
+        }
+        if let Some(error) = self.append_error(ctx, request, guard_stands) {
+            return self.produce_answer(ctx, request, error, out);
+        }
+        out.cell = Some(self.produce_cell(request, ErrorCode::None));
+        let record = Record {
+            offset: self.log_end,
+            kind: RecordKind::Data,
+            identity: request.identity,
+            sequence: request.sequence,
+            transactional: request.transactional,
+            coordinator_epoch: None,
+            payload: request.payload,
+            ghost: request.ghost,
+        };
+        let offset = self.append(ctx.rules, record);
+        let answer = answer_of(request, ErrorCode::None);
+        self.answer_when_replicated(ctx.rules, offset, answer, out);
+        Step::Handled
+    }
+
+    /// Where an identical batch of this epoch was written, among the remembered ones.
+    fn duplicate(&self, identity: Identity, sequence: Sequence) -> Option<Offset> {
+        let entry = self.producer(identity.producer_id)?;
+        if entry.epoch != identity.producer_epoch {
+            return None;
+        }
+        let batch = entry.batches.iter().find(|b| b.sequence == sequence)?;
+        Some(batch.offset)
+    }
+
+    /// First refusal wins.
+    fn append_error(
+        &self,
+        ctx: &Context<'_>,
+        request: &Produce,
+        guard_stands: bool,
+    ) -> Option<ErrorCode> {
+        self.guard_error(ctx, request.identity, request.transactional, request.version, guard_stands)
+            .or_else(|| self.epoch_error(request.identity))
+            .or_else(|| self.sequence_error(ctx, request))
+            .or_else(|| self.plain_error(ctx, request))
+    }
+
+    /// The coordinator's answer must be about the transaction that is written now.
+    pub(crate) fn guard_error(
+        &self,
+        ctx: &Context<'_>,
+        identity: Identity,
+        transactional: bool,
+        version: TransactionVersion,
+        guard_stands: bool,
+    ) -> Option<ErrorCode> {
+        let asked = self.must_ask(ctx, identity, transactional, version);
+        (asked && ctx.rules.produce.compare_guard && !guard_stands)
+            .then_some(ErrorCode::InvalidTxnState)
+    }
+
+    /// An older epoch than the last one seen here.
+    pub(crate) fn epoch_error(&self, identity: Identity) -> Option<ErrorCode> {
+        let entry = self.producer(identity.producer_id)?;
+        (identity.producer_epoch < entry.epoch).then_some(ErrorCode::InvalidProducerEpoch)
+    }
+
+    fn sequence_error(&self, ctx: &Context<'_>, request: &Produce) -> Option<ErrorCode> {
+        let gap = Some(ErrorCode::OutOfOrderSequenceNumber);
+        let rules = &ctx.rules.produce;
+        let lower_asked = self.verification.iter().any(|v| {
+            v.producer_id == request.identity.producer_id
+                && v.epoch == request.identity.producer_epoch
+                && request.sequence > v.lowest_sequence
+        });
+        if lower_asked && rules.check_first_sequence {
+            return gap;
+        }
+        let Some(entry) = self.producer(request.identity.producer_id) else {
+            let first = request.version == TransactionVersion::Tv2;
+            let wrong = first && rules.check_first_sequence && request.sequence != Sequence::FIRST;
+            return if wrong { gap } else { None };
+        };
+        let last = entry
+            .batches
+            .last()
+            .filter(|_| entry.epoch == request.identity.producer_epoch);
+        let expected = match last {
+            None => Sequence::FIRST,
+            Some(batch) if batch.sequence.0 == i32::MAX && !rules.sequence_wraps => batch.sequence,
+            Some(batch) => batch.sequence.next(),
+        };
+        if request.sequence == expected { None } else { gap }
+    }
+
+    fn plain_error(&self, ctx: &Context<'_>, request: &Produce) -> Option<ErrorCode> {
+        let open = self
+            .producer(request.identity.producer_id)
+            .is_some_and(|e| e.open.is_some());
+        (open && !request.transactional && ctx.rules.produce.refuse_plain_in_txn)
+            .then_some(ErrorCode::InvalidTxnState)
+    }
+
+    fn produce_answer(
+        &self,
+        ctx: &Context<'_>,
+        request: &Produce,
+        error: ErrorCode,
+        out: &mut Out,
+    ) -> Step {
+        out.cell = Some(self.produce_cell(request, error));
+        if ctx.blocking && error == ErrorCode::ConcurrentTransactions {
+            return Step::NotEnabled;
+        }
+        out.send(answer_of(request, error));
+        Step::Handled
+    }
+
+    fn produce_cell(&self, request: &Produce, answer: ErrorCode) -> Cell {
+        Cell {
+            request: CellRequest::Produce,
+            state: self.producer_cell(request.identity.producer_id),
+            answer,
+        }
+    }
+
+    /// How a request finds the producer, for coverage.
+    pub(crate) fn producer_cell(&self, id: ProducerId) -> CellState {
+        match self.producer(id) {
+            None => CellState::NoProducerState,
+            Some(e) if e.open.is_some() => CellState::Open,
+            Some(_) => CellState::Closed,
+        }
+    }
+}
+
+/// How the coordinator's verdict reaches the producer.
+/// SOURCE: `AddPartitionsToTxnManager`, `ReplicaManager.handleProduceAppend`.
+pub(crate) fn verified_error(error: ErrorCode, version: TransactionVersion) -> ErrorCode {
+    match error {
+        ErrorCode::ProducerFenced => ErrorCode::InvalidProducerEpoch,
+        ErrorCode::ConcurrentTransactions => match version {
+            TransactionVersion::Tv1 => ErrorCode::NotEnoughReplicas,
+            TransactionVersion::Tv2 => ErrorCode::ConcurrentTransactions,
+        },
+        ErrorCode::CoordinatorLoadInProgress
+        | ErrorCode::CoordinatorNotAvailable
+        | ErrorCode::NotCoordinator => ErrorCode::NotEnoughReplicas,
+        ErrorCode::None
+        | ErrorCode::UnknownTopicOrPartition
+        | ErrorCode::NotLeaderOrFollower
+        | ErrorCode::NotEnoughReplicas
+        | ErrorCode::IllegalGeneration
+        | ErrorCode::UnknownMemberId
+        | ErrorCode::UnknownServerError
+        | ErrorCode::InvalidRequest
+        | ErrorCode::OutOfOrderSequenceNumber
+        | ErrorCode::InvalidProducerEpoch
+        | ErrorCode::InvalidTxnState
+        | ErrorCode::InvalidProducerIdMapping
+        | ErrorCode::InvalidTransactionTimeout
+        | ErrorCode::TransactionCoordinatorFenced
+        | ErrorCode::TransactionalIdAuthorizationFailed
+        | ErrorCode::UnstableOffsetCommit
+        | ErrorCode::TransactionAbortable => error,
+    }
+}
+
+/// The answer to a batch.
+pub(crate) fn answer_of(request: &Produce, error: ErrorCode) -> Message {
+    Message::ProduceAnswer {
+        correlation: request.correlation,
+        identity: request.identity,
+        partition: request.partition,
+        sequence: request.sequence,
+        error,
+    }
+}

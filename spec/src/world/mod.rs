@@ -1,0 +1,110 @@
+//! The checked model: every actor and the network in one compact state.
+
+mod action;
+mod apply;
+mod enabled;
+mod monitor;
+mod settle;
+mod state;
+
+pub use action::Action;
+pub use state::{Manager, Seed, State};
+
+use crate::coverage::Cell;
+use crate::properties;
+use crate::rules::Rules;
+use crate::scenario::Scenario;
+use crate::step::{Context, Out, Step};
+use crate::types::TransactionVersion;
+use stateright::{Model, Property};
+
+/// A scenario under rules: a stateright [`Model`].
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Who takes part, and which faults.
+    pub scenario: Scenario,
+    /// The rules.
+    pub rules: Rules,
+}
+
+impl World {
+    /// The model of `scenario` under `rules`.
+    pub fn new(scenario: Scenario, rules: Rules) -> Self {
+        Self { scenario, rules }
+    }
+
+    /// The state at the start.
+    pub fn initial(&self) -> State {
+        State::initial(&self.scenario, &self.rules)
+    }
+
+    /// Takes `action` in `state`; `None` where it is not enabled.
+    pub fn take(&self, state: &State, action: &Action) -> Option<State> {
+        self.take_with_cell(state, action).map(|(next, _)| next)
+    }
+
+    /// The same, with the decision-table cell that the step took, if it took one.
+    pub fn take_with_cell(&self, state: &State, action: &Action) -> Option<(State, Option<Cell>)> {
+        let mut next = state.clone();
+        let mut out = Out::default();
+        match self.apply(&mut next, action, &mut out) {
+            Step::NotEnabled => None,
+            Step::Handled => {
+                let cell = out.cell;
+                next.network.extend(out.messages);
+                self.settle(&mut next);
+                self.monitor(state, action, &mut next);
+                Some((next, cell))
+            }
+        }
+    }
+
+    /// The cell of a decision that left its request waiting, as a retriable answer would be.
+    pub fn blocked_cell(&self, state: &State, action: &Action) -> Option<Cell> {
+        let mut next = state.clone();
+        let mut out = Out::default();
+        match self.apply(&mut next, action, &mut out) {
+            Step::NotEnabled => out.cell,
+            Step::Handled => None,
+        }
+    }
+
+    /// Every action that is enabled in `state`, in order, with the state it leads to.
+    pub fn enabled(&self, state: &State) -> Vec<(Action, State)> {
+        let mut candidates = Vec::new();
+        self.candidates(state, &mut candidates);
+        candidates
+            .into_iter()
+            .filter_map(|a| self.take(state, &a).map(|s| (a, s)))
+            .collect()
+    }
+
+    pub(crate) fn context(&self, version: TransactionVersion) -> Context<'_> {
+        Context {
+            rules: &self.rules,
+            version,
+            blocking: self.scenario.blocking,
+        }
+    }
+}
+
+impl Model for World {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        vec![self.initial()]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        self.candidates(state, actions);
+    }
+
+    fn next_state(&self, state: &State, action: Action) -> Option<State> {
+        self.take(state, &action)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        properties::as_stateright()
+    }
+}

@@ -1,0 +1,128 @@
+//! Properties of steps rather than of states: what a step breaks is noted in the state, by the
+//! property's bit. In a run that holds nothing is ever noted, so the counts are those of the
+//! states alone.
+
+use super::{Action, State, World};
+use crate::partition::{Partition, Record, RecordKind, decided};
+use crate::properties::Id;
+use crate::types::*;
+
+impl World {
+    /// Compares the two ends of a step.
+    pub(super) fn monitor(&self, before: &State, action: &Action, after: &mut State) {
+        let mut broken = 0;
+        for (old, new) in before.partitions.iter().zip(&after.partitions) {
+            if self.appends_for_fenced(before, old, new) {
+                broken |= Id::S5.bit();
+            }
+            if stable_offset_went_back(old, new) {
+                broken |= Id::S10.bit();
+            }
+        }
+        for reader in &after.readers {
+            let partition = &after.partitions[usize::from(reader.partition.0)];
+            if reader.position > partition.log_end {
+                broken |= Id::S10.bit();
+            }
+        }
+        broken |= self.record_broken(before, after);
+        match action {
+            Action::Timeout(b, id) => {
+                let slot = &before.coordinators[usize::from(b.0)].slots[usize::from(id.0)];
+                if slot.metadata.is_some_and(|m| m.two_phase) {
+                    broken |= Id::S13.bit();
+                }
+            }
+            Action::Recover(p) => {
+                if self.recovery_differs(after, *p) {
+                    broken |= Id::S9.bit();
+                }
+            }
+            _ => {}
+        }
+        after.ghost_broken |= broken;
+    }
+
+    /// S5: data or a staged offset of an instance appended after a newer one got its identity.
+    fn appends_for_fenced(&self, before: &State, old: &Partition, new: &Partition) -> bool {
+        if new.log.len() <= old.log.len() {
+            return false;
+        }
+        let Some(record) = new.log.last() else {
+            return false;
+        };
+        let Some((producer, _)) = record.ghost.ghost_reveal(self.scenario.ghost_key) else {
+            return false;
+        };
+        if record.kind != RecordKind::Data {
+            return false;
+        }
+        let Some(id) = self.workload(producer).transactional_id else {
+            return false;
+        };
+        before.ghost_newest[usize::from(id.0)].is_some_and(|newest| newest != producer)
+    }
+
+    /// S12: every record of an id follows from the one before, and a decision is written once.
+    fn record_broken(&self, before: &State, after: &State) -> u32 {
+        let pairs = before.log.committed.iter().zip(&after.log.committed);
+        let mut broken = 0;
+        for (old, new) in pairs {
+            if old != new
+                && let (Some(old), Some(new)) = (old, new)
+                && !old.state.may_become(new.state)
+            {
+                broken |= Id::S12.bit();
+            }
+        }
+        broken
+    }
+
+    /// S9: what recovery rebuilt differs from what the whole log says.
+    fn recovery_differs(&self, state: &State, partition: PartitionIndex) -> bool {
+        let partition = &state.partitions[usize::from(partition.0)];
+        let replayed = Partition::replayed(&self.rules, partition);
+        partition.producers != replayed.producers
+    }
+
+    /// S2, S1, S10: what a stepwise reader was given, against the log's own verdicts.
+    pub(super) fn check_delivery(
+        &self,
+        state: &mut State,
+        reader: usize,
+        isolation: IsolationLevel,
+        (from, upper): (Offset, Offset),
+        delivered: &[Record],
+    ) {
+        let partition = &state.partitions[usize::from(state.readers[reader].partition.0)];
+        let mut broken = 0;
+        if upper > partition.high_watermark {
+            broken |= Id::S11.bit();
+        }
+        let in_range = |r: &&Record| {
+            r.kind == RecordKind::Data && r.offset >= from && r.offset < upper
+        };
+        for record in partition.log.iter().filter(in_range) {
+            let given = delivered.iter().any(|d| d.offset == record.offset);
+            let verdict = decided(&partition.log, record);
+            broken |= match (isolation, verdict, given) {
+                (IsolationLevel::ReadCommitted, Some(TransactionResult::Commit), false) => {
+                    Id::S1.bit()
+                }
+                (IsolationLevel::ReadCommitted, Some(TransactionResult::Abort), true) => {
+                    Id::S2.bit()
+                }
+                (IsolationLevel::ReadCommitted, None, true) => Id::S2.bit(),
+                (IsolationLevel::ReadUncommitted, _, false) => Id::S1.bit(),
+                (IsolationLevel::ReadCommitted, _, _) | (IsolationLevel::ReadUncommitted, _, _) => 0,
+            };
+        }
+        state.ghost_broken |= broken;
+    }
+}
+
+/// S10: the last stable offset of a serving leader never goes back.
+fn stable_offset_went_back(old: &Partition, new: &Partition) -> bool {
+    let serving = !old.recovering && !new.recovering && !new.deleted;
+    serving && new.last_stable_offset() < old.last_stable_offset()
+}
