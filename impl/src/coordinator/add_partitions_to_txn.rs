@@ -153,11 +153,9 @@ fn with_partitions(
     client: TransactionVersion,
     now: Timestamp,
 ) -> TransactionMetadata {
-    let mut partitions = stored.partitions.clone();
-    partitions.extend(added.iter().cloned());
     let opens = stored.state != TransactionState::Ongoing;
     TransactionMetadata {
-        partitions,
+        partitions: stored.partitions.with(added),
         start_timestamp: if opens {
             Some(now)
         } else {

@@ -2,17 +2,16 @@
 //!
 //! Who sends them: an admin client. A request for several ids is one input for each. Source: KIP-664, KIP-994.
 
-use im::OrdSet;
-
 use super::Coordinator;
 use super::decision::valid_transactional_id;
 use super::effect::{Answer, Effect, Effects};
 use super::input::{Authorization, Correlation};
 use super::load::Ownership;
+use super::partition_set::PartitionSet;
 use super::state_transitions::TransactionState;
 use super::transaction_metadata::{TransactionMetadata, TransactionTimeout};
 use crate::error_code::ErrorCode;
-use crate::types::{ProducerEpoch, ProducerId, Timestamp, TopicPartition, TransactionalId};
+use crate::types::{ProducerEpoch, ProducerId, Timestamp, TransactionalId};
 
 /// The request for one id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +36,7 @@ pub struct TransactionDescription {
     /// When the transaction began.
     pub start_timestamp: Option<Timestamp>,
     /// The partitions of the transaction; of a decided one, those that wait for their marker.
-    pub partitions: OrdSet<TopicPartition>,
+    pub partitions: PartitionSet,
 }
 
 /// The request for a list. A transactional id's name is for the shell to match.

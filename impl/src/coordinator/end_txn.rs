@@ -5,8 +5,8 @@
 
 use super::decision::{known, require, valid_transactional_id};
 use super::effect::{Answer, Effect, Effects, ErrorForm, Then};
-use super::init_producer_id::identity_after_clients;
 use super::input::{Authorization, Claim, Correlation};
+use super::kept_transaction::identity_after_clients;
 use super::led_partition::Write;
 use super::state_transitions::TransactionState;
 use super::{Coordinator, end_txn_tv1, end_txn_tv2, led_mut, markers};
@@ -131,7 +131,9 @@ impl Coordinator {
             stored.state == TransactionState::Ongoing,
             ErrorCode::InvalidTxnState,
         )?;
-        let (from, next) = if self.transaction_version.supports_epoch_bump() {
+        // A kept transaction (KIP-939) has promised an identity that only TV2 goes on from.
+        let raises = self.transaction_version.supports_epoch_bump() || stored.is_kept();
+        let (from, next) = if raises {
             // KAFKA-19367: the decision's own rise is the fence. KAFKA-20090: at the last epoch it needs a fresh id.
             let next_identity =
                 identity_after_clients(&stored, &mut self.producer_ids, now, effects)?;

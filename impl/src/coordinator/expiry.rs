@@ -5,11 +5,10 @@
 
 use std::sync::Arc;
 
-use im::OrdSet;
-
 use super::effect::{Effect, Effects};
 use super::input::AppendOutcome;
 use super::load::Ownership;
+use super::partition_set::PartitionSet;
 use super::state_transitions::TransactionState;
 use super::transaction_metadata::{Pending, Slot, Stage, TransactionMetadata};
 use super::{Coordinator, LedPartition, txn_log};
@@ -65,7 +64,7 @@ impl LedPartition {
                 continue;
             };
             let to = TransactionMetadata {
-                partitions: OrdSet::new(),
+                partitions: PartitionSet::default(),
                 ..from.changed(TransactionState::Dead, now)
             };
             self.pend(

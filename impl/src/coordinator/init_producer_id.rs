@@ -5,13 +5,11 @@
 
 use std::sync::Arc;
 
-use im::OrdSet;
-
 use super::decision::{raised, require, valid_transactional_id};
 use super::effect::{Answer, Effect, Effects, ErrorForm, Then};
 use super::input::{Authorization, Correlation};
 use super::led_partition::Write;
-use super::producer_ids::ProducerIds;
+use super::partition_set::PartitionSet;
 use super::state_transitions::TransactionState;
 use super::transaction_metadata::{Slot, TransactionMetadata, TransactionTimeout};
 use super::{Config, Coordinator};
@@ -268,27 +266,10 @@ fn initialized(
         producer_epoch: identity.1,
         last_producer_epoch,
         timeout,
-        partitions: OrdSet::new(),
+        partitions: PartitionSet::default(),
         start_timestamp: None,
         ..stored.changed(TransactionState::Empty, now)
     }
-}
-
-/// The identity after the one that the client has: the next epoch, or a fresh producer id when epochs are exhausted.
-pub(super) fn identity_after_clients(
-    stored: &TransactionMetadata,
-    producer_ids: &mut ProducerIds,
-    now: Timestamp,
-    effects: &mut Effects,
-) -> Result<(ProducerId, Option<ProducerEpoch>), ErrorCode> {
-    let epoch = stored.client_producer_epoch();
-    if epoch.is_some_and(ProducerEpoch::is_exhausted) {
-        return Ok((
-            producer_ids.generate(now, effects)?,
-            Some(ProducerEpoch::ZERO),
-        ));
-    }
-    Ok((stored.client_producer_id(), raised(epoch)))
 }
 
 impl Coordinator {
@@ -441,41 +422,5 @@ impl Coordinator {
             then,
         };
         self.owner_mut(id)?.begin(id, stored, next, write, effects)
-    }
-
-    /// The transaction stays as it is, its identity untouched; the client gets the identity after the last one that it
-    /// was given, and everyone who has an older one is fenced by it.
-    fn keep_ongoing(
-        &mut self,
-        to: Correlation,
-        id: &TransactionalId,
-        form: ErrorForm,
-        stored: Arc<TransactionMetadata>,
-        now: Timestamp,
-        effects: &mut Effects,
-    ) -> Result<(), ErrorCode> {
-        let (producer_id, producer_epoch) =
-            identity_after_clients(&stored, &mut self.producer_ids, now, effects)?;
-        let producer_epoch = producer_epoch.ok_or(ErrorCode::UnknownServerError)?;
-        let kept = TransactionMetadata {
-            next_producer_id: Some(producer_id),
-            next_producer_epoch: Some(producer_epoch),
-            ..stored.changed(TransactionState::Ongoing, now)
-        };
-        let producer = ProducerIdAndEpoch {
-            producer_id,
-            producer_epoch,
-        };
-        let answer = InitializedProducer {
-            producer,
-            ongoing: stored.producer(),
-        };
-        let then = Then::AnswerInitProducerId(to, form, answer);
-        let write = Write {
-            now,
-            level: self.transaction_version,
-            then,
-        };
-        self.owner_mut(id)?.begin(id, stored, kept, write, effects)
     }
 }

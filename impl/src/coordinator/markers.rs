@@ -5,13 +5,12 @@
 
 use std::sync::Arc;
 
-use im::OrdSet;
-
 use super::Coordinator;
 use super::effect::{Effect, Effects, MarkerTicket, Then};
 use super::input::MarkerOutcome;
 use super::led_partition::{LedPartition, Write};
 use super::load::Ownership;
+use super::partition_set::PartitionSet;
 use super::state_transitions::TransactionState;
 use super::transaction_metadata::{Pending, Slot, Stage, TransactionMetadata};
 use crate::error_code::ErrorCode;
@@ -79,7 +78,7 @@ pub(super) fn completed(prepared: &TransactionMetadata, now: Timestamp) -> Trans
         next_producer_id: None,
         producer_epoch,
         next_producer_epoch: None,
-        partitions: OrdSet::new(),
+        partitions: PartitionSet::default(),
         has_failed_epoch_fence: false,
         ..prepared.changed(state, now)
     }
@@ -121,7 +120,7 @@ pub(super) fn begin_completion(
     if prepared.has_failed_epoch_fence {
         Arc::make_mut(&mut prepared).has_failed_epoch_fence = false;
     }
-    let partitions: Vec<TopicPartition> = prepared.partitions.iter().cloned().collect();
+    let partitions = prepared.partitions.as_slice().to_vec();
     let to = Arc::new(completed(&prepared, now));
     let stage = if partitions.is_empty() {
         led.append(
@@ -141,7 +140,7 @@ pub(super) fn begin_completion(
             partitions,
         });
         Stage::WritingMarkers {
-            queued: OrdSet::new(),
+            queued: PartitionSet::default(),
         }
     };
     led.pend(
@@ -178,17 +177,11 @@ impl Coordinator {
             return;
         };
         let mut abandoned = false;
+        let (mut done, mut resend) = (Vec::new(), Vec::new());
         for (partition, outcome) in outcomes {
             match marker_row(outcome) {
-                MarkerRow::Done => {
-                    queued.remove(&partition);
-                    Arc::make_mut(from).partitions.remove(&partition);
-                }
-                MarkerRow::Resend => {
-                    if from.partitions.contains(&partition) {
-                        queued.insert(partition);
-                    }
-                }
+                MarkerRow::Done => done.push(partition),
+                MarkerRow::Resend => resend.push(partition),
                 MarkerRow::Abandon => abandoned = true,
                 MarkerRow::AbandonAndReport => {
                     abandoned = true;
@@ -196,6 +189,11 @@ impl Coordinator {
                 }
             }
         }
+        let done: PartitionSet = done.into_iter().collect();
+        let left = from.partitions.without(&done);
+        resend.retain(|partition| left.contains(partition));
+        *queued = queued.without(&done).with(&resend);
+        Arc::make_mut(from).partitions = left;
         if abandoned {
             *stage = Stage::Abandoned;
         } else if from.partitions.is_empty() {
@@ -257,7 +255,7 @@ fn retry_completion(
     let (from, to) = (from.clone(), to.clone());
     match stage {
         Stage::WritingMarkers { queued } => {
-            let partitions: Vec<TopicPartition> = std::mem::take(queued).into_iter().collect();
+            let partitions = std::mem::take(queued).as_slice().to_vec();
             if !partitions.is_empty() {
                 let ticket = led.marker(id, &from, result_of(from.state));
                 effects.push(Effect::SendMarkers { ticket, partitions });

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use im::OrdSet;
-
+use super::partition_set::PartitionSet;
 use super::state_transitions::TransactionState;
-use crate::types::{
-    ProducerEpoch, ProducerId, ProducerIdAndEpoch, Timestamp, TopicPartition, TransactionVersion,
-};
+use crate::types::{ProducerEpoch, ProducerId, ProducerIdAndEpoch, Timestamp, TransactionVersion};
 
 /// How long a transaction may stay open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,7 +57,7 @@ pub struct TransactionMetadata {
     /// The state.
     pub state: TransactionState,
     /// The partitions of the transaction, in memory without those whose marker is written.
-    pub partitions: OrdSet<TopicPartition>,
+    pub partitions: PartitionSet,
     /// When the transaction began.
     pub start_timestamp: Option<Timestamp>,
     /// When the id was last changed.
@@ -87,7 +84,7 @@ impl TransactionMetadata {
             next_producer_epoch: None,
             timeout,
             state: TransactionState::Empty,
-            partitions: OrdSet::new(),
+            partitions: PartitionSet::default(),
             start_timestamp: None,
             last_update_timestamp: now,
             client_transaction_version: TransactionVersion::V0,
@@ -197,7 +194,7 @@ pub enum Stage {
     /// A decided transaction waits for its markers; its completion is not being appended yet.
     WritingMarkers {
         /// Of the partitions that are left, those whose marker has to be sent again; the others' is on its way.
-        queued: OrdSet<TopicPartition>,
+        queued: PartitionSet,
     },
     /// Every marker is written and the completion is being appended.
     AppendingCompletion,

@@ -1,9 +1,8 @@
 //! The transaction log: records from metadata and back, and what follows when an append ends.
 
-use im::OrdSet;
-
 use super::effect::{Answer, AppendTicket, Effect, Effects, Then};
 use super::input::{AppendOutcome, LogRecord};
+use super::partition_set::PartitionSet;
 use super::state_transitions::TransactionState;
 use super::transaction_metadata::{Slot, Stage, TransactionMetadata, TransactionTimeout};
 use super::{Coordinator, led_partition::LedPartition, markers};
@@ -12,7 +11,7 @@ use crate::records::RecordError;
 use crate::records::transaction_log::{
     TransactionLogKey, TransactionLogValue, TransactionLogValueVersion,
 };
-use crate::types::{Timestamp, TopicPartition, TransactionVersion, TransactionalId};
+use crate::types::{Timestamp, TransactionVersion, TransactionalId};
 
 /// The record of an id, as a cluster at this level writes it.
 ///
@@ -44,9 +43,7 @@ pub(super) fn record(
             | TransactionState::CompleteCommit
             | TransactionState::CompleteAbort
             | TransactionState::Dead
-            | TransactionState::PrepareEpochFence => {
-                Some(metadata.partitions.iter().cloned().collect())
-            }
+            | TransactionState::PrepareEpochFence => Some(metadata.partitions.as_slice().to_vec()),
         },
         last_update_timestamp: metadata.last_update_timestamp,
         start_timestamp: metadata.start_timestamp,
@@ -83,12 +80,13 @@ pub(super) fn metadata(value: &[u8]) -> Result<TransactionMetadata, RecordError>
     let value = TransactionLogValue::decode(value)?;
     let state = TransactionState::from_record(value.transaction_status)
         .ok_or(RecordError::InvalidField("transaction status"))?;
-    let partitions: OrdSet<TopicPartition> = match (state, value.transaction_partitions) {
-        (TransactionState::Empty, _) => OrdSet::new(),
+    let partitions: PartitionSet = match (state, value.transaction_partitions) {
+        (TransactionState::Empty, _) => PartitionSet::default(),
         (_, Some(partitions)) => partitions.into_iter().collect(),
         (_, None) => return Err(RecordError::InvalidField("transaction partitions")),
     };
     if partitions
+        .as_slice()
         .iter()
         .any(|partition| i16::try_from(partition.topic.as_str().len()).is_err())
     {

@@ -143,10 +143,7 @@ fn a_transaction_opens_with_its_first_partition_and_keeps_its_start() {
         let holds = desk.now_holds();
         assert_eq!(holds.start_timestamp, Some(start));
         assert_eq!(holds.last_update_timestamp, desk.now);
-        assert_eq!(
-            holds.partitions.iter().cloned().collect::<Vec<_>>(),
-            [p0(), p1()]
-        );
+        assert_eq!(holds.partitions.as_slice(), [p0(), p1()]);
         assert_eq!(
             holds.client_transaction_version,
             TransactionVersion::V0,

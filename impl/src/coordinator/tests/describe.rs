@@ -44,10 +44,7 @@ fn a_description_says_what_holds_now() {
         described.start_timestamp,
         Some(Timestamp::from_millis(999_000))
     );
-    assert_eq!(
-        described.partitions.iter().cloned().collect::<Vec<_>>(),
-        [p0()]
-    );
+    assert_eq!(described.partitions.as_slice(), [p0()]);
     desk.ask(Request::EndTxn(end(5, claim(7, 1), COMMIT)));
     assert_eq!(
         describe(&mut desk, "txn").map(|described| described.state),
@@ -62,7 +59,7 @@ fn a_description_says_what_holds_now() {
     desk.marker(MarkerOutcome::Answered(ErrorCode::None));
     let described = describe(&mut desk, "txn").expect("described");
     assert_eq!(
-        (described.state, described.partitions.len()),
+        (described.state, described.partitions.as_slice().len()),
         (PrepareCommit, 0),
         "its marker is written"
     );

@@ -253,6 +253,23 @@ fn a_session_that_keeps_nothing_aborts_what_was_kept_and_goes_on_from_the_promis
 }
 
 #[test]
+fn a_promised_identity_outlives_a_downgrade_of_the_cluster() {
+    let mut desk = Desk::given(TV2, &stored(Ongoing, 7, 1));
+    assert_eq!(desk.init_kept(init_kept()), kept(7, 2, (7, 1)));
+    desk.step(Input::TransactionVersionChanged(TV1));
+    assert_eq!(
+        desk.init(init(None)),
+        Err(ErrorCode::ConcurrentTransactions)
+    );
+    desk.settle();
+    assert_eq!(
+        desk.init(init(None)),
+        Ok(producer(7, 4)),
+        "nobody's epoch twice"
+    );
+}
+
+#[test]
 fn a_kept_transaction_is_in_the_log_with_the_identity_to_end_it() {
     let mut desk = Desk::given(TV2, &stored(Ongoing, 42, EXH));
     assert_eq!(desk.init_kept(init_kept()), kept(FIRST, 0, (42, EXH)));

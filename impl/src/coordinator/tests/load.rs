@@ -170,7 +170,7 @@ fn a_decided_transaction_gets_every_marker_again_and_an_open_one_is_left_alone()
         (PrepareAbort, CompleteAbort),
     ] {
         let mut metadata = stored(state, 7, 2);
-        metadata.partitions.insert(p1());
+        metadata.partitions = metadata.partitions.with(&[p1()]);
         let mut desk = Desk::idle(TV2);
         desk.load(9, &[record(&metadata)]);
         let sent: Vec<TopicPartition> = desk
@@ -194,7 +194,7 @@ fn a_decided_transaction_gets_every_marker_again_and_an_open_one_is_left_alone()
 #[test]
 fn a_decided_transaction_without_partitions_is_completed_at_once() {
     let mut metadata = stored(PrepareAbort, 7, 2);
-    metadata.partitions.clear();
+    metadata.partitions = PartitionSet::default();
     let mut desk = Desk::idle(TV2);
     desk.load(3, &[record(&metadata)]);
     assert_eq!((desk.markers.len(), desk.appends.len()), (0, 1));

@@ -69,7 +69,7 @@ fn the_answer_does_not_wait_for_markers_and_the_completion_does() {
     );
     desk.append(AppendOutcome::Written);
     assert_eq!(desk.brief(), (CompleteCommit, P, 1));
-    assert_eq!(desk.now_holds().partitions.len(), 0);
+    assert_eq!(desk.now_holds().partitions.as_slice().len(), 0);
 }
 
 #[test]

@@ -17,7 +17,8 @@ use super::{
     AddOffsetsToTxn, AddPartitionsToTxn, AddPartitionsToTxnForm, Answer, AppendOutcome,
     AppendTicket, Authorization, Claim, Config, Coordinator, Correlation, Effect, Effects, EndTxn,
     InitProducerId, InitializedProducer, Input, Leadership, LogRecord, MarkerOutcome, MarkerTicket,
-    PartitionAccess, ProducerIdBlock, Request, Slot, TransactionMetadata, TransactionState,
+    PartitionAccess, PartitionSet, ProducerIdBlock, Request, Slot, TransactionMetadata,
+    TransactionState,
 };
 use crate::error_code::ErrorCode;
 use crate::types::{
@@ -367,9 +368,9 @@ fn stored(state: TransactionState, producer_id: i64, producer_epoch: i16) -> Tra
         producer_epoch: ProducerEpoch::from_wire(producer_epoch),
         state,
         partitions: if open {
-            im::OrdSet::unit(p0())
+            PartitionSet::default().with(&[p0()])
         } else {
-            im::OrdSet::new()
+            PartitionSet::default()
         },
         start_timestamp: (state != TransactionState::Empty)
             .then(|| Timestamp::from_millis(999_000)),
