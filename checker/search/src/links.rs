@@ -54,7 +54,8 @@ impl Links {
         self.len += 1;
     }
 
-    fn get(&self, state: usize) -> Link {
+    /// How a state was first reached.
+    pub(crate) fn get(&self, state: usize) -> Link {
         Link {
             parent: self.parents[state / CHUNK][state % CHUNK],
             action: self.actions[state / CHUNK][state % CHUNK],

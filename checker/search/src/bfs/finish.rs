@@ -65,11 +65,11 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
         (outcome, observer)
     }
 
-    fn sum(&self, count: impl Fn(&super::Worker<M, O>) -> u64) -> u64 {
+    pub(super) fn sum(&self, count: impl Fn(&super::Worker<M, O>) -> u64) -> u64 {
         self.workers.iter().map(count).sum()
     }
 
-    fn hits(&self) -> (FirstHits, FirstHits) {
+    pub(super) fn hits(&self) -> (FirstHits, FirstHits) {
         let (mut violated, mut reached) = (FirstHits::new(), FirstHits::new());
         for worker in &self.workers {
             violated.merge(&worker.violated);

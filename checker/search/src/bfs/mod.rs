@@ -12,6 +12,7 @@ mod crew;
 mod finish;
 mod frontier;
 mod hits;
+mod resume;
 mod round;
 mod worker;
 
@@ -26,6 +27,7 @@ use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::options::{Options, Progress};
 use crate::outcome::{Outcome, Reason};
+use crate::storage::{Journal, Spool, Storage, StorageError};
 use crate::visited::{Sharing, Visited};
 
 /// Visits every reachable state of `model`, level by level, and judges it.
@@ -47,9 +49,47 @@ pub fn run_bfs_observed<M: SearchModel, O: Observer<M>>(
     options: &Options,
     observer: O,
 ) -> (Outcome<M::State, M::Action>, O) {
-    let mut search = Search::new(Task { model, checks }, options, observer);
-    let incomplete = search.run();
-    search.finish(incomplete)
+    let spools = [None, None];
+    let mut search = Search::new(Task { model, checks }, options, observer, spools);
+    search
+        .admit_initial_states()
+        .and_then(|()| search.run(None))
+        .map(|incomplete| search.finish(incomplete))
+        .expect("nothing is stored, so storing cannot fail")
+}
+
+/// [`run_bfs`] with checkpoints, and a frontier that can spill to disk.
+///
+/// Each level is appended to a file in `storage.directory` before it is expanded. A search that was killed, or that
+/// met a bound, goes on from its last complete level with `storage.resume`, and ends with the counts, digest and
+/// traces of a search that was not interrupted; its `seconds` are those since it was resumed.
+///
+/// # Errors
+/// [`StorageError`] when a file cannot be made, read or written, or the checkpoint is not of this model.
+pub fn run_bfs_stored<M: SearchModel>(
+    model: &M,
+    checks: &Checks<M>,
+    options: &Options,
+    storage: &Storage<M::State>,
+) -> Result<Outcome<M::State, M::Action>, StorageError> {
+    let spool = |name| {
+        let spill = storage.spill.clone();
+        spill
+            .map(|spill| Spool::create(&storage.directory, name, spill))
+            .transpose()
+    };
+    let spools = [spool("frontier-a.spool")?, spool("frontier-b.spool")?];
+    let mut search = Search::new(Task { model, checks }, options, (), spools);
+    let mut journal = if storage.resume {
+        let (journal, records) = Journal::resume(&storage.directory, &storage.label)?;
+        search.restore(records)?;
+        journal
+    } else {
+        search.admit_initial_states()?;
+        Journal::begin(&storage.directory, &storage.label)?
+    };
+    let incomplete = search.run(Some(&mut journal))?;
+    Ok(search.finish(incomplete).0)
 }
 
 struct Search<'a, M: SearchModel, O> {
@@ -71,7 +111,12 @@ struct Search<'a, M: SearchModel, O> {
 }
 
 impl<'a, M: SearchModel, O: Observer<M>> Search<'a, M, O> {
-    fn new(task: Task<'a, M>, options: &'a Options, observer: O) -> Self {
+    fn new(
+        task: Task<'a, M>,
+        options: &'a Options,
+        observer: O,
+        [spool, other]: [Option<Spool<M::State>>; 2],
+    ) -> Self {
         let sharing = Sharing::between(options.threads);
         let mut workers: Vec<_> = (1..options.threads)
             .map(|_| Worker::new(observer.fork(), sharing))
@@ -86,35 +131,44 @@ impl<'a, M: SearchModel, O: Observer<M>> Search<'a, M, O> {
             sharing,
             visited: Visited::new(),
             links: Links::new(),
-            frontier: Frontier::starting_at(0),
-            next: Frontier::starting_at(0),
+            frontier: Frontier::new(spool),
+            next: Frontier::new(other),
             levels: Vec::new(),
             peak_frontier: 0,
         }
     }
 
-    /// Searches until the end or a bound; says which bound.
-    fn run(&mut self) -> Option<Reason> {
-        self.admit_initial_states();
+    /// Searches until the end or a bound; says which bound. The level after the last complete one lies in `next`.
+    fn run(&mut self, mut journal: Option<&mut Journal>) -> Result<Option<Reason>, StorageError> {
         loop {
-            std::mem::swap(&mut self.frontier, &mut self.next);
-            self.next = Frontier::starting_at(self.links.len() as u32);
+            self.go_to_next_level()?;
+            if let Some(journal) = &mut journal
+                && journal.levels() <= self.levels.len()
+            {
+                journal.append(&self.record_level())?;
+            }
             if self.frontier.is_empty() {
-                return None;
+                return Ok(None);
             }
             self.levels.push(self.frontier.len() as u64);
             if let Some(reason) = self.stop_before_level() {
-                return Some(reason);
+                return Ok(Some(reason));
             }
             while !self.frontier.is_empty() {
-                if let Some(reason) = self.round() {
-                    return self.anything_waits().then_some(reason);
+                if let Some(reason) = self.round()? {
+                    return Ok(self.anything_waits().then_some(reason));
                 }
             }
             if let Some(reason) = self.limits.check(&self.progress(), true) {
-                return self.anything_waits().then_some(reason);
+                return Ok(self.anything_waits().then_some(reason));
             }
         }
+    }
+
+    /// What was found last is now to be expanded.
+    fn go_to_next_level(&mut self) -> Result<(), StorageError> {
+        std::mem::swap(&mut self.frontier, &mut self.next);
+        self.next.restart(self.links.len() as u32)
     }
 
     /// False when a bound was met by the very last state, so that nothing was cut.
@@ -122,7 +176,7 @@ impl<'a, M: SearchModel, O: Observer<M>> Search<'a, M, O> {
         !(self.frontier.is_empty() && self.next.is_empty())
     }
 
-    fn admit_initial_states(&mut self) {
+    fn admit_initial_states(&mut self) -> Result<(), StorageError> {
         let mut states = Vec::new();
         let worker = &mut self.workers[0];
         for (position, state) in (0..).zip(self.task.model.init_states()) {
@@ -135,7 +189,7 @@ impl<'a, M: SearchModel, O: Observer<M>> Search<'a, M, O> {
                 states.push(state);
             }
         }
-        self.next.push(states);
+        self.next.push(states)
     }
 
     /// Why the level that is complete but not yet expanded is the last, if it is.

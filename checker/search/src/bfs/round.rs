@@ -7,6 +7,7 @@ use super::worker::{Admitted, Marks, claim};
 use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::outcome::Reason;
+use crate::storage::StorageError;
 
 /// Parents in a round of one worker: few, so that what a round touches stays in the cache.
 const ROUND_PARENTS_ALONE: usize = 512;
@@ -17,25 +18,26 @@ const WORTH_A_THREAD: usize = 256;
 
 impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
     /// Takes some states from the frontier and adds their new successors to the next level. Says which bound is met.
-    pub(super) fn round(&mut self) -> Option<Reason> {
+    pub(super) fn round(&mut self) -> Result<Option<Reason>, StorageError> {
         let shares = self.shares();
         let parents = shares.last().map_or(0, |share| share.end);
         let most = parents as u64 * (u64::from(u16::MAX) + 1);
         if self.links.len() as u64 + most > u64::from(u32::MAX) {
-            return Some(Reason::TooManyStates);
+            return Ok(Some(Reason::TooManyStates));
         }
+        self.frontier.load(parents)?;
         self.expand(&shares);
         let marks = self.claim(shares.len());
         for admitted in self.admit(&shares, &marks) {
             for link in admitted.links {
                 self.links.push(link);
             }
-            self.next.push(admitted.states);
+            self.next.push(admitted.states)?;
         }
         let waiting = (self.frontier.len() + self.next.len()) as u64;
         self.peak_frontier = self.peak_frontier.max(waiting);
         self.frontier.consume(parents);
-        self.limits.check(&self.progress(), false)
+        Ok(self.limits.check(&self.progress(), false))
     }
 
     /// The round's parents, as positions in the frontier: a consecutive share for each worker that is used.

@@ -4,4 +4,5 @@ mod bfs;
 mod graph;
 mod known_answers;
 mod liveness;
+mod storage;
 mod traps;
