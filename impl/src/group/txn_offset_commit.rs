@@ -39,8 +39,10 @@ impl GroupCoordinator {
             support,
             now,
         );
-        let Some(guard) = guard else {
-            return self.stage(&commit, None, now);
+        let guard = match guard {
+            Err(code) => return vec![refusal(&commit, code)],
+            Ok(None) => return self.stage(&commit, None, now),
+            Ok(Some(guard)) => guard,
         };
         let effect = Effect::AskCoordinator {
             request: commit.request,

@@ -79,10 +79,11 @@ impl Partition {
         match self.admit(&produce) {
             Err(code) => refusal(request, produce.acks, code),
             Ok(batch) => match self.question(&batch, &produce) {
-                Some((question, transactional_id)) => {
+                Err(code) => refusal(request, produce.acks, code),
+                Ok(None) => self.append_and_answer(request, produce.acks, batch, None),
+                Ok(Some((question, transactional_id))) => {
                     self.park(produce, batch, question, transactional_id, now)
                 }
-                None => self.append_and_answer(request, produce.acks, batch, None),
             },
         }
     }
@@ -118,25 +119,29 @@ impl Partition {
     }
 
     /// What the coordinator must be asked before this batch: nothing for plain data (B47: a request's id does not make
-    /// each of its batches transactional), and nothing once the transaction has data here at this epoch.
+    /// each of its batches transactional), and nothing once the transaction has data here at this epoch. An older epoch
+    /// is refused before it can leave a trace among the questions.
     fn question(
         &self,
         batch: &RecordBatch,
         produce: &Produce,
-    ) -> Option<(Question, TransactionalId)> {
-        let producer = batch.producer()?;
-        let transactional_id = produce.transactional_id.clone()?;
-        let needed = batch.header().is_transactional
-            && self.needs_verification(producer.producer_id, producer.producer_epoch);
-        needed.then_some((
-            Question {
-                producer_id: producer.producer_id,
-                epoch: producer.producer_epoch,
-                sequence: producer.base_sequence,
-                supports_epoch_bump: produce.support.supports_epoch_bump(),
-            },
-            transactional_id,
-        ))
+    ) -> Result<Option<(Question, TransactionalId)>, ErrorCode> {
+        let (Some(producer), Some(transactional_id)) =
+            (batch.producer(), produce.transactional_id.clone())
+        else {
+            return Ok(None);
+        };
+        let (id, epoch) = (producer.producer_id, producer.producer_epoch);
+        if !batch.header().is_transactional || !self.must_ask(id, epoch)? {
+            return Ok(None);
+        }
+        let question = Question {
+            producer_id: id,
+            epoch,
+            sequence: producer.base_sequence,
+            supports_epoch_bump: produce.support.supports_epoch_bump(),
+        };
+        Ok(Some((question, transactional_id)))
     }
 
     fn park(
@@ -282,24 +287,38 @@ impl Partition {
         self.config.verification && !self.producers().has_ongoing(id, epoch)
     }
 
+    /// Whether the coordinator must be asked before this producer may write at this epoch.
+    fn must_ask(&self, id: ProducerId, epoch: ProducerEpoch) -> Result<bool, ErrorCode> {
+        let is_old = self
+            .producers()
+            .get(id)
+            .is_some_and(|state| epoch < state.epoch);
+        if is_old {
+            return Err(ErrorCode::InvalidProducerEpoch);
+        }
+        Ok(self.needs_verification(id, epoch))
+    }
+
     /// Opens or joins the question that must be asked before this producer's records may be staged here; `None` where
     /// nothing need be asked. A guard that is handed out must come back by [`Self::release_verification`].
+    ///
+    /// # Errors
+    /// INVALID_PRODUCER_EPOCH for an epoch that is older than the known one.
     pub(crate) fn hold_verification(
         &mut self,
         producer_id: ProducerId,
         epoch: ProducerEpoch,
         support: TransactionSupport,
         now: Timestamp,
-    ) -> Option<VerificationGuard> {
-        self.needs_verification(producer_id, epoch).then(|| {
-            let question = Question {
-                producer_id,
-                epoch,
-                sequence: None,
-                supports_epoch_bump: support.supports_epoch_bump(),
-            };
-            self.verifications.hold(question, now)
-        })
+    ) -> Result<Option<VerificationGuard>, ErrorCode> {
+        let question = Question {
+            producer_id,
+            epoch,
+            sequence: None,
+            supports_epoch_bump: support.supports_epoch_bump(),
+        };
+        let must_ask = self.must_ask(producer_id, epoch)?;
+        Ok(must_ask.then(|| self.verifications.hold(question, now)))
     }
 
     pub(crate) fn release_verification(&mut self, guard: VerificationGuard) {

@@ -326,9 +326,9 @@ fn plain_data_inside_an_open_transaction_is_refused() {
 fn the_first_refusal_is_the_one_that_is_answered() {
     // Unverified, of an older epoch, out of order, inside an open transaction: each fault hides the later ones.
     let mut leader = Leader::tv1();
-    leader.produce(Data::txn(1, 5, 0)).unwrap();
     let (unverified, _) = leader.send(Data::txn(1, 4, 7));
     leader.mark(Marker::tv1(1, 5, Abort)).unwrap();
+    leader.produce(Data::txn(1, 5, 0)).unwrap();
     let answer = produced(&leader.answer(unverified, Ok(())));
     assert_eq!(answer, Some(Err(InvalidTxnState)));
     leader.produce(Data::txn(1, 5, 1)).unwrap();
@@ -344,6 +344,32 @@ fn the_first_refusal_is_the_one_that_is_answered() {
     // And a repetition is seen before all of them.
     leader.mark(Marker::tv1(1, 5, Abort)).unwrap();
     assert_eq!(leader.produce_at(Data::txn(1, 5, 1)), Ok(2));
+}
+
+#[test]
+fn a_refused_question_leaves_a_trace_only_where_its_epoch_is_not_old() {
+    // Kafka 4.4: a newer epoch's sequence 0 stays the lowest until a marker, an older one's is never noted.
+    for (epoch, then) in [(2, Ok(1)), (4, Err(OutOfOrderSequenceNumber))] {
+        let mut leader = Leader::tv2();
+        leader.produce(Data::txn(1, 3, 0)).unwrap();
+        let (request, effects) = leader.send(Data::txn(1, epoch, 0));
+        let refused = produced(&effects)
+            .unwrap_or_else(|| produced(&leader.answer(request, Err(ProducerFenced))).unwrap());
+        assert_eq!(refused, Err(InvalidProducerEpoch));
+        assert_eq!(leader.produce_at(Data::txn(1, 3, 1)), then, "{epoch}");
+        leader.mark(Marker::tv2(1, 4, Abort)).unwrap();
+        assert!(leader.produce(Data::txn(1, 4, 0)).is_ok());
+    }
+}
+
+#[test]
+fn a_new_epoch_over_an_older_open_transaction_goes_on_with_it() {
+    // Kafka 4.4: once the coordinator says yes, the transaction keeps its first offset.
+    let mut leader = Leader::tv1();
+    leader.produce(Data::txn(1, 1, 0)).unwrap();
+    assert_eq!(leader.produce_at(Data::txn(1, 3, 0)), Ok(1));
+    let open: Vec<(Offset, ProducerId)> = leader.partition.producers().ongoing().collect();
+    assert_eq!(open, [(Offset::ZERO, ProducerId::new(1))]);
 }
 
 #[test]
