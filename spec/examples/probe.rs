@@ -24,8 +24,8 @@ fn main() {
                 println!("   {} {:?} {} steps", v.name, v.place, v.trace.actions.len());
             }
             if verbose { if let Some(v) = out.violations.iter().min_by_key(|v| v.trace.actions.len()) {
-                for a in v.trace.actions { println!("      {a:?}"); }
-                println!("{:#?}", v.trace.states.last());
+                for a in &v.trace.actions { println!("      {}", fencepost_spec::trace::Line::from(a)); }
+                if args.iter().any(|a| a == "-s") { println!("{:?}", v.trace.states.last().unwrap()); }
             }}
         }
     }

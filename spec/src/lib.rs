@@ -14,5 +14,6 @@ pub mod properties;
 pub mod rules;
 pub mod scenario;
 pub mod step;
+pub mod trace;
 pub mod types;
 pub mod world;

@@ -12,6 +12,9 @@ use crate::types::*;
 pub struct Correlation {
     /// The producer that asks.
     pub producer: ProducerIndex,
+    /// Which of its requests this is: the same for every copy of one request. 0 for batches,
+    /// which are known by producer id, epoch, partition and sequence.
+    pub number: u8,
     /// Which try of the request this is: 0 where answers are not eager (E0).
     pub attempt: u8,
 }

@@ -158,6 +158,9 @@ pub struct ProduceRules {
     pub ask_coordinator: bool,
     /// The verification guard is compared at append (KAFKA-14884).
     pub compare_guard: bool,
+    /// TV2: a marker at the epoch of a waiting guard leaves it, for the guard belongs to the next
+    /// transaction (KAFKA-18575).
+    pub marker_keeps_next_guard: bool,
     /// What counts as an open transaction.
     pub open_rule: OpenRule,
     /// A marker equal to the partition's epoch with nothing open is a repeat (KAFKA-19999).
@@ -322,6 +325,7 @@ impl Rules {
             produce: ProduceRules {
                 ask_coordinator: true,
                 compare_guard: true,
+                marker_keeps_next_guard: true,
                 open_rule: OpenRule::SameEpoch,
                 repeated_marker_ok: true,
                 unknown_marker_ok: true,

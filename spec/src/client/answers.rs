@@ -39,7 +39,9 @@ impl Producer {
     }
 
     fn awaits_request(&self, kind: RequestKind, correlation: Correlation) -> bool {
-        self.request == Some(kind) && self.attempt == correlation.attempt
+        self.request == Some(kind)
+            && self.number == correlation.number
+            && self.attempt == correlation.attempt
     }
 
     /// Takes an answer.

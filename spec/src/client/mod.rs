@@ -133,7 +133,9 @@ pub struct Producer {
     pub registered: PartitionSet,
     /// The request that waits for an answer.
     pub request: Option<RequestKind>,
-    /// Which try of it (0 at E0).
+    /// How many requests it has asked.
+    pub number: u8,
+    /// Which try of the request (0 at E0).
     pub attempt: u8,
     /// It was sent more than once.
     pub resent: bool,
@@ -145,6 +147,8 @@ pub struct Producer {
     pub needs_bump: bool,
     /// A send was given up in this life.
     pub ghost_gave_up: bool,
+    /// Its first InitProducerId was sent twice: the late copy fences it.
+    pub ghost_resent_init: bool,
     /// An answer refused a send although nothing was given up.
     pub ghost_refused: bool,
     /// Acknowledged payloads of a producer without transactions.
@@ -192,12 +196,14 @@ impl Producer {
             item: 0,
             registered: PartitionSet::EMPTY,
             request: None,
+            number: 0,
             attempt: 0,
             resent: false,
             in_flight: List::new(),
             next_sequence: [Sequence::FIRST; 3],
             needs_bump: false,
             ghost_gave_up: false,
+            ghost_resent_init: false,
             ghost_refused: false,
             acked: 0,
             position: Payload(0),
@@ -217,9 +223,10 @@ impl Producer {
         self.phase != Phase::Unstarted
     }
 
-    fn correlation(&self, attempt: u8) -> Correlation {
+    fn correlation(&self, number: u8, attempt: u8) -> Correlation {
         Correlation {
             producer: self.index,
+            number,
             attempt,
         }
     }

@@ -29,6 +29,7 @@ impl Producer {
     /// Notes a new request, to be sent by [`Self::emit_request`].
     pub(super) fn ask(&mut self, ctx: &ClientContext<'_>, kind: RequestKind) {
         self.request = Some(kind);
+        self.number += 1;
         self.attempt = u8::from(ctx.tagged);
         self.resent = false;
     }
@@ -39,6 +40,7 @@ impl Producer {
             return Step::NotEnabled;
         }
         self.resent = true;
+        self.ghost_resent_init |= self.phase == Phase::Initializing;
         if ctx.tagged {
             self.attempt += 1;
         }
@@ -60,7 +62,7 @@ impl Producer {
 
     /// Sends the outstanding request.
     pub(super) fn emit_request(&mut self, ctx: &ClientContext<'_>, out: &mut Out) {
-        let correlation = self.correlation(self.attempt);
+        let correlation = self.correlation(self.number, self.attempt);
         let Some(kind) = self.request else {
             return;
         };
@@ -125,7 +127,7 @@ impl Producer {
     pub(super) fn emit_batch(&self, ctx: &ClientContext<'_>, at: usize, out: &mut Out) {
         let batch = self.in_flight[at];
         out.send(Message::Produce(Produce {
-            correlation: self.correlation(batch.attempt),
+            correlation: self.correlation(0, batch.attempt),
             transactional_id: ctx.workload.transactional_id.filter(|_| batch.transactional),
             identity: batch.identity,
             partition: batch.partition,
@@ -244,6 +246,7 @@ impl Producer {
     pub(super) fn finish(&mut self, phase: Phase) {
         self.phase = phase;
         self.request = None;
+        self.number = 0;
         self.attempt = 0;
         self.resent = false;
         self.in_flight.clear();

@@ -21,7 +21,7 @@ impl Partition {
         }
         self.remember(rules, &record);
         if record.transactional || matches!(record.kind, RecordKind::Marker(_)) {
-            self.wipe_guards(record.identity.producer_id);
+            self.wipe_guards(rules, &record);
         }
         offset
     }

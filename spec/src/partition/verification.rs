@@ -5,8 +5,9 @@
 //! guard is a unique object in Kafka; here a parked batch knows whether its guard still stands,
 //! which is the same without a counter.
 
-use super::Partition;
+use super::{Partition, Record, RecordKind};
 use crate::message::{Produce, TxnOffsetCommit, VerifyPartition};
+use crate::rules::Rules;
 use crate::types::*;
 
 /// What is parked.
@@ -36,6 +37,8 @@ pub struct VerificationEntry {
     pub epoch: ProducerEpoch,
     /// The lowest sequence that has asked.
     pub lowest_sequence: Sequence,
+    /// The version of the request that asked.
+    pub version: TransactionVersion,
 }
 
 impl ParkedRequest {
@@ -66,7 +69,7 @@ impl Partition {
         ghost: Ghost,
     ) -> VerifyPartition {
         let (identity, sequence) = (request.identity(), request.sequence());
-        self.note_verification(identity, sequence);
+        self.note_verification(identity, sequence, version);
         self.parked.push(Parked { request, guard_stands: true });
         self.parked.sort();
         VerifyPartition {
@@ -88,8 +91,19 @@ impl Partition {
         Some(self.parked.remove(at))
     }
 
-    /// Wipes the guards of a producer.
-    pub(super) fn wipe_guards(&mut self, id: ProducerId) {
+    /// Data and markers wipe the guards of their producer. A TV2 marker leaves a guard of its own
+    /// epoch: that one was made for the next transaction.
+    pub(super) fn wipe_guards(&mut self, rules: &Rules, record: &Record) {
+        let id = record.identity.producer_id;
+        let is_next = self.verification.iter().any(|v| {
+            v.producer_id == id
+                && v.version == TransactionVersion::Tv2
+                && v.epoch == record.identity.producer_epoch
+        });
+        let marker = matches!(record.kind, RecordKind::Marker(_));
+        if is_next && marker && rules.produce.marker_keeps_next_guard {
+            return;
+        }
         self.verification.retain(|v| v.producer_id != id);
         for parked in &mut self.parked {
             if parked.request.identity().producer_id == id {
@@ -98,7 +112,12 @@ impl Partition {
         }
     }
 
-    fn note_verification(&mut self, identity: Identity, sequence: Sequence) {
+    fn note_verification(
+        &mut self,
+        identity: Identity,
+        sequence: Sequence,
+        version: TransactionVersion,
+    ) {
         let found = self
             .verification
             .iter_mut()
@@ -117,6 +136,7 @@ impl Partition {
                     producer_id: identity.producer_id,
                     epoch: identity.producer_epoch,
                     lowest_sequence: sequence,
+                    version,
                 });
                 self.verification.sort();
             }

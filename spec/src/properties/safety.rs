@@ -248,7 +248,7 @@ fn producer_broken(world: &World, state: &State, producer: &Producer) -> u32 {
 }
 
 /// Whether something happened that may fence or refuse this producer: another instance of its id,
-/// a time-out, an expired id, a deleted topic, an operator, or a newer member of its group.
+/// a time-out, an expired id, a deleted topic, an operator, or a late copy of its own first InitProducerId.
 pub fn excused(world: &World, state: &State, producer: &Producer) -> bool {
     let id = world.workload(producer.index).transactional_id;
     let other = state.producers.iter().any(|q| {
@@ -264,7 +264,7 @@ pub fn excused(world: &World, state: &State, producer: &Producer) -> bool {
         Fault::TopicDeletion,
         Fault::OperatorMarker,
     ];
-    other || blamed.into_iter().any(spent)
+    other || producer.ghost_resent_init || blamed.into_iter().any(spent)
 }
 
 /// S8 and S14 over the identities that instances hold.
