@@ -174,6 +174,16 @@ impl AddPartitionsToTxnForm {
         }
     }
 
+    /// Whether an error is one of the request, not of its partitions: that nothing could be written at all.
+    fn is_told_as_a_whole(self, error: ErrorCode) -> bool {
+        let not_judged =
+            error == ErrorCode::UnsupportedVersion || error == ErrorCode::UnknownServerError;
+        match self {
+            Self::Client { .. } => false,
+            Self::Broker | Self::VerifyOnly => not_judged,
+        }
+    }
+
     fn transaction_version(self) -> TransactionVersion {
         match self {
             Self::Client { .. } => TransactionVersion::V0,
@@ -218,10 +228,13 @@ impl Coordinator {
                 added.map(|done| done.map(|()| all(&partitions, ErrorCode::None)))
             }
         };
-        let answer = answer.unwrap_or_else(|error| Some(all(&partitions, form.tell(error))));
-        if let Some(outcomes) = answer {
-            effects.push(Effect::Reply(to, Answer::AddPartitionsToTxn(Ok(outcomes))));
-        }
+        let answer = match answer {
+            Ok(None) => return,
+            Ok(Some(outcomes)) => Ok(outcomes),
+            Err(error) if request.form.is_told_as_a_whole(error) => Err(error),
+            Err(error) => Ok(all(&partitions, form.tell(error))),
+        };
+        effects.push(Effect::Reply(to, Answer::AddPartitionsToTxn(answer)));
     }
 
     /// Adds partitions for a client, a partition leader or a group's offsets: `Some` when they are in the transaction

@@ -94,7 +94,8 @@ pub enum MarkerOutcome {
     Answered(ErrorCode),
     /// The connection broke before an answer came.
     Disconnected,
-    /// The partition has no reachable leader now, so nothing was sent.
+    /// The partition has no reachable leader now, so nothing was sent. (Kafka 4.4 takes a partition whose leader is
+    /// unknown for a deleted one and loses its marker.)
     LeaderNotAvailable,
     /// The cluster's metadata knows no such partition: it was deleted, and nothing was sent.
     NoSuchPartition,

@@ -154,8 +154,9 @@ impl LedPartition {
     /// Begins a change: the id waits for the append of its record.
     ///
     /// # Errors
-    /// [`ErrorCode::UnknownServerError`], and nothing changes, when the producer has no epoch yet: Kafka has no record
-    /// for that either.
+    /// When there is no record for the change, and then nothing changes: [`ErrorCode::UnknownServerError`] for a
+    /// producer without an epoch, [`ErrorCode::UnsupportedVersion`] for a client's transaction version that the
+    /// cluster's records cannot hold. Kafka 4.4 answers the same, but leaves the id busy until the next election.
     pub(super) fn begin(
         &mut self,
         id: &TransactionalId,
@@ -171,6 +172,10 @@ impl LedPartition {
             from.state
         );
         require(to.producer_epoch.is_some(), ErrorCode::UnknownServerError)?;
+        let told = to.client_transaction_version != from.client_transaction_version;
+        let newer = told && to.client_transaction_version != TransactionVersion::V0;
+        let holds = write.level != TransactionVersion::V0;
+        require(holds || !newer, ErrorCode::UnsupportedVersion)?;
         self.append(id, &to, write, effects);
         self.pend(
             id,

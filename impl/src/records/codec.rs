@@ -165,7 +165,10 @@ pub(super) struct Writer {
 impl Writer {
     /// A writer whose first bytes are the version that begins every coordinator record.
     pub(super) fn versioned(version: i16) -> Self {
-        let mut writer = Self::default();
+        // Most records fit: one allocation each.
+        let mut writer = Self {
+            bytes: Vec::with_capacity(128),
+        };
         writer.i16(version);
         writer
     }

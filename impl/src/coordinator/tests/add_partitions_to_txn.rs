@@ -369,3 +369,20 @@ fn a_thousand_partitions_fit_in_one_transaction() {
     desk.settle();
     assert_eq!(desk.brief(), (CompleteCommit, 7, 2));
 }
+
+#[test]
+fn a_cluster_at_version_0_has_no_records_for_newer_clients() {
+    // Kafka 4.4 answers the same and then leaves the id busy; here nothing has begun.
+    let mut desk = Desk::new(TransactionVersion::V0);
+    assert_eq!(desk.init(init(None)), Ok(producer(P, 0)));
+    let whole = Answer::AddPartitionsToTxn(Err(ErrorCode::UnsupportedVersion));
+    for _ in 0..2 {
+        let asked = add(Broker, claim(P, 0), &[p0()]);
+        assert_eq!(desk.answer(Request::AddPartitionsToTxn(asked)), whole);
+        assert_eq!(desk.brief(), (Empty, P, 0));
+    }
+    assert_eq!(desk.add(add(CLIENT, claim(P, 0), &[p0()])), ErrorCode::None);
+    let unsupported = Err(ErrorCode::UnsupportedVersion);
+    assert_eq!(desk.end(end(5, claim(P, 0), COMMIT)), unsupported);
+    assert_eq!(desk.end(end(4, claim(P, 0), COMMIT)), Ok(None));
+}
