@@ -5,6 +5,7 @@
 //! ([`ProducerStates::apply`]), which is also what recovery replays.
 
 mod aborted_index;
+mod append;
 mod effect;
 mod expiry;
 mod fetch;
@@ -25,12 +26,13 @@ mod tests;
 use im::OrdMap;
 
 pub use aborted_index::{AbortedIndex, AbortedTxn, ENTRY_LEN, IndexError};
+pub(crate) use append::CoordinatorAppend;
 pub use effect::{Answer, Effect, Produced};
 pub use fetch::{FetchData, Fetched};
 pub use input::{Acks, Input, Produce, TransactionSupport, WriteTxnMarker};
 pub use log::Log;
 pub use produce::Parked;
-pub(crate) use produce::{CoordinatorAppend, verification_answer};
+pub(crate) use produce::verification_answer;
 pub use producer_state::{BatchMetadata, CompletedTxn, ProducerState, ProducerStates, WINDOW};
 pub use snapshot::{Snapshot, SnapshotError};
 pub use truncation::{RecoveryError, Stored};
@@ -203,20 +205,17 @@ impl Partition {
 
     /// Refuses all that waits, and forgets what only a leader may know.
     fn resign(&mut self) -> Vec<Effect> {
-        let parked = std::mem::take(&mut self.parked);
-        let waiting = std::mem::take(&mut self.waiting);
+        let code = ErrorCode::NotLeaderOrFollower;
         self.verifications.clear();
-        let parked = parked
-            .into_iter()
-            .map(|(request, it)| (request, it.answer()));
-        let waiting = waiting.into_iter().map(|((_, request), it)| (request, it));
-        parked
-            .chain(waiting)
-            .map(|(request, answer)| Effect::Reply {
-                request,
-                answer: answer.refused(ErrorCode::NotLeaderOrFollower),
-            })
-            .collect()
+        let mut effects = Vec::new();
+        for (request, parked) in std::mem::take(&mut self.parked) {
+            effects.extend(parked.refused(request, code));
+        }
+        for ((_, request), answer) in std::mem::take(&mut self.waiting) {
+            let answer = answer.refused(code);
+            effects.push(Effect::Reply { request, answer });
+        }
+        effects
     }
 
     fn replicate(&mut self, batches: Vec<RecordBatch>, high_watermark: Offset) -> Vec<Effect> {
