@@ -3,9 +3,11 @@
 use super::Scenario;
 use crate::client::Workload;
 use crate::fault::Fault;
+use crate::message::RequestKind;
 use crate::properties::Id;
 use crate::rules::Rules;
 use crate::types::*;
+use crate::world::Seed;
 
 /// Which rules a run is made under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,9 +109,355 @@ pub const CATALOGUE: &[Entry] = &[
         name: "retry",
         says: "One producer that sends requests again while their first copies may still arrive.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[S1, S2, S3, S4]), (Tv2, &[])],
+        runs: &[(Tv1, &[S1, S2, S3, S4, S7]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0, 1], 2)], 2).fault(Fault::ResendRequest, 2)
+        },
+    },
+    Entry {
+        name: "markers",
+        says: "Markers that are sent again, lost, or written with their answer lost, over a fail-over.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S1, S2, S3, S4]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 2)], 2)
+                .fault(Fault::ResendMarker, 1)
+                .fault(Fault::LoseMarker, 1)
+                .fault(Fault::LoseMarkerAnswer, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "zombie",
+        says: "Two instances of one id that start at any time and run to the end, with a time-out.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0, 1], 1);
+            Scenario::plain(vec![p.clone(), p], 2)
+                .fault(Fault::Timer, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "timer",
+        says: "One producer whose transactions time out while it sends EndTxn again.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S1, S2, S3, S4, S7]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 2)], 2)
+                .fault(Fault::Timer, 1)
+                .fault(Fault::ResendRequest, 1)
+                .resending_only(RequestKind::EndTxn)
+        },
+    },
+    Entry {
+        name: "late",
+        says: "A Produce is given up and arrives late, after the abort and in the next transaction.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 2)], 2)
+                .fault(Fault::GiveUp, 1)
+                .fault(Fault::Timer, 1)
+        },
+    },
+    Entry {
+        name: "election",
+        says: "Two instances of one id, a coordinator fail-over, and the old coordinator still alive.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0, 1], 1);
+            Scenario::plain(vec![p.clone(), p], 2)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "re-election",
+        says: "One producer while the coordinator moves there and back, or restarts, and appends fail.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .fault(Fault::Election, 2)
+                .fault(Fault::CoordinatorCrash, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "failed-append",
+        says: "Two instances of one id while appends to the transaction-state log fail.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 1);
+            Scenario::plain(vec![p.clone(), p], 1)
+                .fault(Fault::FailedAppend, 2)
+                .fault(Fault::Timer, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "offsets",
+        says: "Two transactions that send a record and stage an offset; staging is sent again.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2).with_offset()], 1)
+                .fault(Fault::ResendRequest, 1)
+                .fault(Fault::Timer, 1)
+                .resending_only(RequestKind::TxnOffsetCommit)
+        },
+    },
+    Entry {
+        name: "rebalance",
+        says: "Two members, each with an id of its own, process one input through a rebalance.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::processing(0, 1), Workload::processing(1, 1)], 1)
+                .fault(Fault::Rebalance, 1)
+                .fault(Fault::OffsetExpiry, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "reader",
+        says: "A read_committed and a read_uncommitted reader that fetch in steps, with the high watermark behind the log end.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .reader(IsolationLevel::ReadCommitted)
+                .reader(IsolationLevel::ReadUncommitted)
+                .replica_behind()
+                .eager()
+        },
+    },
+    Entry {
+        name: "reader-fail-over",
+        says: "A read_committed reader over a partition fail-over, with application behind the log.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .reader(IsolationLevel::ReadCommitted)
+                .replica_behind()
+                .apply_lag()
+                .fault(Fault::FailOver, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "storage",
+        says: "Partition fail-over, restart and snapshot, with the high watermark behind the log end.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .replica_behind()
+                .fault(Fault::FailOver, 1)
+                .fault(Fault::Restart, 1)
+                .fault(Fault::Snapshot, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "eviction",
+        says: "Partitions forget an idle producer while a fail-over sends its markers again.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .fault(Fault::Eviction, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "compaction",
+        says: "The cleaner removes an aborted transaction while a replica is away, which then leads.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .with_follower()
+                .fault(Fault::Compaction, 2)
+                .fault(Fault::Restart, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "exhaustion",
+        says: "Two instances of one id from epoch 32764 on, with a time-out: rotation of the producer id.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 2);
+            Scenario::plain(vec![p.clone(), p], 1)
+                .from(Seed::Logged {
+                    identity: Identity::new(ProducerId(42), ProducerEpoch(32764)),
+                    next: ProducerId(73),
+                })
+                .fault(Fault::Timer, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "rotation",
+        says: "One producer at the last epoch that sends InitProducerId and EndTxn again.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S1, S2, S4, S7]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .from(Seed::Logged {
+                    identity: Identity::new(ProducerId(42), ProducerEpoch(32765)),
+                    next: ProducerId(73),
+                })
+                .fault(Fault::ResendRequest, 1)
+        },
+    },
+    Entry {
+        name: "two-phase",
+        says: "An external manager decides what a crashed instance has prepared; the next one carries it out.",
+        profile: Profile::Default,
+        runs: &[(Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![
+                    Workload::sending(&[0, 1], 1).two_phase(),
+                    Workload::sending(&[0], 1).taking_over(0),
+                ],
+                2,
+            )
+            .fault(Fault::ProducerCrash, 1)
+            .fault(Fault::Timer, 1)
+            .fault(Fault::ResendRequest, 1)
+            .eager()
+        },
+    },
+    Entry {
+        name: "upgrade",
+        says: "The finalized transaction.version is raised between or inside transactions.",
+        profile: Profile::Default,
+        runs: &[(Upgrade, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 3)], 1).fault(Fault::Timer, 1)
+        },
+    },
+    Entry {
+        name: "pipeline",
+        says: "Several batches of one transaction in flight, sent again, with verification failing.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 0], 2).parallel()], 1)
+                .fault(Fault::ResendBatch, 1)
+                .fault(Fault::FailedVerification, 1)
+        },
+    },
+    Entry {
+        name: "idempotent",
+        says: "A producer without an id, several batches in flight on two partitions, one given up.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![Workload::sending(&[0, 1, 0, 1, 0], 1).parallel().idempotent()],
+                2,
+            )
+            .fault(Fault::GiveUp, 1)
+            .fault(Fault::ResendBatch, 1)
+        },
+    },
+    Entry {
+        name: "answers",
+        says: "Two instances of one id; every retriable answer is really sent.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 1);
+            Scenario::plain(vec![p.clone(), p], 1).answering()
+        },
+    },
+    Entry {
+        name: "mix",
+        says: "Two instances of one id, one request or batch sent again, and a coordinator fail-over.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0, 1], 1);
+            Scenario::plain(vec![p.clone(), p], 2)
+                .fault(Fault::ResendRequest, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "hanging",
+        says: "TV1 with verification off: a late Produce opens a transaction that nobody owns (KAFKA-12671).",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[L1])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 1)], 1)
+                .fault(Fault::GiveUp, 1)
+                .unverified()
+        },
+    },
+    Entry {
+        name: "deleted-topic",
+        says: "A topic is deleted while a decision is pending.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 1)], 2).fault(Fault::TopicDeletion, 1)
+        },
+    },
+    Entry {
+        name: "expired-id",
+        says: "An id expires between two instances; the older one comes back.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 2);
+            Scenario::plain(vec![p.clone(), p], 1)
+                .fault(Fault::IdExpiry, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "clock",
+        says: "The coordinator's clock steps back.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 1)], 1).fault(Fault::ClockBack, 1)
+        },
+    },
+    Entry {
+        name: "operator",
+        says: "An operator aborts an open transaction on one partition (KIP-664).",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S1, S3]), (Tv2, &[S1, S3])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 1)], 2).fault(Fault::OperatorMarker, 1)
+        },
+    },
+    Entry {
+        name: "sequence-wrap",
+        says: "A producer's sequence wraps from 2147483647 to 0.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![Workload::sending(&[0, 0, 0], 1).parallel().idempotent()],
+                1,
+            )
+            .from(Seed::SequenceAt(Sequence(i32::MAX - 1)))
+            .fault(Fault::ResendBatch, 1)
         },
     },
 ];
