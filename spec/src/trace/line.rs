@@ -44,13 +44,15 @@ impl Line {
     }
 
     fn from_producer(self, correlation: &Correlation) -> Self {
-        self.with("from", correlation.producer).to_producer(correlation)
+        self.with("from", correlation.producer)
+            .to_producer(correlation)
     }
 
     fn to_producer(self, correlation: &Correlation) -> Self {
         let number = (correlation.number > 0).then_some(correlation.number);
         let attempt = (correlation.attempt > 0).then_some(correlation.attempt);
-        self.with_some("number", number).with_some("attempt", attempt)
+        self.with_some("number", number)
+            .with_some("attempt", attempt)
     }
 
     /// The value of a field.
@@ -132,7 +134,9 @@ impl From<&Action> for Line {
             Action::DeleteTopic(p) => Self::new(partition(*p), "delete_topic"),
             Action::Materialise => Self::new("group", "materialise"),
             Action::PrepareRebalance => Self::new("group", "prepare_rebalance"),
-            Action::CompleteRebalance(p) => Self::new("group", "complete_rebalance").with("member", p),
+            Action::CompleteRebalance(p) => {
+                Self::new("group", "complete_rebalance").with("member", p)
+            }
             Action::ExpireOffsets => Self::new("group", "expire_offsets"),
             Action::TakeBound(i) => Self::new(format!("reader/{i}"), "take_bound"),
             Action::TakeData(i) => Self::new(format!("reader/{i}"), "take_data"),
@@ -141,6 +145,11 @@ impl From<&Action> for Line {
             Action::OperatorMarker(p) => Self::new(partition(*p), "operator_marker"),
         }
     }
+}
+
+/// A message in flight as a line: what its delivery would be, whichever broker it reaches.
+pub(super) fn in_flight(message: &Message) -> Line {
+    deliver(message, None)
 }
 
 fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
@@ -197,27 +206,35 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
             .with("request", request_word(m.request))
             .with("error", m.error)
             .with_some("identity", m.identity)
-            .with_some("ongoing", m.ongoing),
-        Message::ProduceAnswer { correlation, identity, partition: p, sequence, error } => {
-            Line::new(correlation.producer, "produce_answer")
-                .to_producer(correlation)
-                .with("partition", partition(*p))
-                .with("identity", identity)
-                .with("sequence", sequence.0)
-                .with("error", error)
-        }
+            .with_some("ongoing", m.ongoing)
+            .with("epoch", m.coordinator_epoch.0),
+        Message::ProduceAnswer {
+            correlation,
+            identity,
+            partition: p,
+            sequence,
+            error,
+        } => Line::new(correlation.producer, "produce_answer")
+            .to_producer(correlation)
+            .with("partition", partition(*p))
+            .with("identity", identity)
+            .with("sequence", sequence.0)
+            .with("error", error),
         Message::TxnOffsetCommitAnswer { correlation, error } => {
             Line::new(correlation.producer, "txn_offset_commit_answer")
                 .to_producer(correlation)
                 .with("error", error)
         }
-        Message::OffsetFetchAnswer { correlation, error, offset, generation } => {
-            Line::new(correlation.producer, "offset_fetch_answer")
-                .to_producer(correlation)
-                .with("error", error)
-                .with("offset", offset.0)
-                .with("generation", generation.0)
-        }
+        Message::OffsetFetchAnswer {
+            correlation,
+            error,
+            offset,
+            generation,
+        } => Line::new(correlation.producer, "offset_fetch_answer")
+            .to_producer(correlation)
+            .with("error", error)
+            .with("offset", offset.0)
+            .with("generation", generation.0),
         Message::VerifyAnswer { .. } => verdict_line(message, "verify_answer"),
         Message::WriteTxnMarkersAnswer(m) => marker_answer_line(m, "write_txn_markers_answer"),
         Message::AppendTxnRecordAnswer(m) => {
@@ -284,12 +301,17 @@ fn marker_answer_line(m: &MarkerAnswer, verb: &str) -> Line {
 
 fn verdict_line(message: &Message, verb: &str) -> Line {
     match message {
-        Message::VerifyAnswer { partition: p, identity, sequence, error } => {
-            Line::new(partition(*p), verb)
-                .with("identity", identity)
-                .with("sequence", sequence.0)
-                .with("error", error)
-        }
+        Message::VerifyAnswer {
+            partition: p,
+            identity,
+            sequence,
+            error,
+            coordinator_epoch,
+        } => Line::new(partition(*p), verb)
+            .with("identity", identity)
+            .with("sequence", sequence.0)
+            .with("error", error)
+            .with("epoch", coordinator_epoch.0),
         other => deliver(other, None),
     }
 }
