@@ -238,10 +238,6 @@ fn properties(config: &KafkaConfig, node: &Node, controller: SocketAddr) -> Stri
         format!("advertised.listeners=PLAINTEXT://{address}"),
         format!("log.dirs={}", node.directory.join("data").display()),
     ];
-    if config.nodes <= 1 {
-        // A killed broker may register again only when its session has run out.
-        lines.push("broker.session.timeout.ms=1500\nbroker.heartbeat.interval.ms=300".to_owned());
-    }
     lines.extend(
         config
             .properties

@@ -1,7 +1,7 @@
 //! EndTxn: every state, verb and epoch (semantics 3.3 and 3.4).
 
 use super::harness::{Abort, Commit, Facts, Story};
-use fencepost_conformance::wire::{Producer, TransactionResult};
+use fencepost_conformance::wire::{ErrorCode, Producer, TransactionResult};
 
 const VERBS: [TransactionResult; 2] = [Commit, Abort];
 
@@ -127,6 +127,12 @@ fn prepare(facts: &mut Facts) {
     }
 }
 
+/// TV0's log has no room for what EndTxn v5 stores: the request is refused half-way, and the
+/// pending transition stays.
+fn left_pending(error: ErrorCode) -> bool {
+    error == ErrorCode(35)
+}
+
 /// The table follows the request's version, not the cluster's: EndTxn v4 on TV2, v5 on TV1.
 pub fn version_against_level(facts: &mut Facts) {
     let version = if facts.transaction_version == 2 { 4 } else { 5 };
@@ -134,7 +140,11 @@ pub fn version_against_level(facts: &mut Facts) {
         let mut story = facts.story("end mixed").ongoing_at(1);
         let current = story.producer;
         let semantics = if version == 4 { "NONE" } else { "NONE (P,2)" };
-        story.end(version, current, verb, semantics);
+        let answer = story.end(version, current, verb, semantics);
+        if left_pending(answer.error) {
+            story.end(4, current, verb, "NONE");
+            story.init(Producer::NONE, "CONCURRENT_TRANSACTIONS");
+        }
         let log = story.log();
         story.row_after("read log", "?", &log, "");
         let stored = story.stored();

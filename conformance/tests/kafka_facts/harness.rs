@@ -13,8 +13,10 @@ use fencepost_conformance::wire::{
 
 pub use TransactionResult::{Abort, Commit};
 
-const TIMEOUT: Duration = Duration::from_secs(15);
-const LOAD_IN_PROGRESS: ErrorCode = ErrorCode(14);
+/// How long anything may take.
+pub const TIMEOUT: Duration = Duration::from_secs(15);
+/// COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR.
+const NOT_YET: [i16; 3] = [14, 15, 16];
 const CONCURRENT_TRANSACTIONS: ErrorCode = ErrorCode(51);
 /// A coordinator epoch that no real coordinator reaches in a test.
 pub const FAR_EPOCH: i32 = 1_000_000;
@@ -87,7 +89,7 @@ impl Facts {
                 .wire
                 .offset_fetch(group_id, &partition, false)
                 .expect("OffsetFetch");
-            if found.error == ErrorCode::NONE && ![14, 15, 16].contains(&fetched.error.0) {
+            if found.error == ErrorCode::NONE && !NOT_YET.contains(&fetched.error.0) {
                 return;
             }
             assert!(Instant::now() < end, "no group coordinator: {found:?}");
@@ -124,7 +126,7 @@ impl Facts {
                 .expect("FindCoordinator");
             let described = self.wire.describe_transaction(id).expect("Describe");
             let ready = found.error == ErrorCode::NONE
-                && ![14, 15, 16].contains(&described.error.0);
+                && (found.node_id != 1 || !NOT_YET.contains(&described.error.0));
             if ready {
                 return;
             }
@@ -133,15 +135,14 @@ impl Facts {
         }
     }
 
-    /// Stops the broker (in good order, or with SIGKILL) and starts it again on its data.
-    pub fn restart(&mut self, kill: bool) {
-        if kill {
-            self.server.kill(1).expect("SIGKILL");
-        } else {
-            self.server.stop(1).expect("SIGTERM");
-        }
+    /// Stops the broker in good order and starts it again on its data. Not with SIGKILL: Kafka then
+    /// elects the leaders of its partitions one after the other, and a coordinator that comes up
+    /// before a data partition's leader drops that partition's markers (KAFKA-20734), or not.
+    pub fn restart(&mut self) {
+        self.server.stop(1).expect("SIGTERM");
         self.server.restart(1).expect("restart");
         self.wire = Connection::open(self.server.bootstrap(), TIMEOUT).expect("Kafka accepts");
+        // One id for each partition of __transaction_state.
         for id in ["a", "b", "c"] {
             self.await_coordinator(id);
         }
@@ -163,7 +164,10 @@ impl Facts {
     pub fn story(&mut self, area: &'static str) -> Story<'_> {
         self.serial += 1;
         let id = format!("id-{}", self.serial);
-        let topic = TopicSpec::one_partition(&format!("topic-{}", self.serial));
+        let topic = TopicSpec {
+            replicas: vec![1],
+            ..TopicSpec::one_partition(&format!("topic-{}", self.serial))
+        };
         assert_eq!(
             self.wire.create_topic(&topic).expect("CreateTopics"),
             ErrorCode::NONE
@@ -191,6 +195,15 @@ impl Facts {
             names: BTreeMap::new(),
             stuck: false,
         }
+    }
+}
+
+/// Asks until the answer is yes.
+pub fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
+    let end = Instant::now() + TIMEOUT;
+    while !ready() {
+        assert!(Instant::now() < end, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -225,7 +238,7 @@ impl Story<'_> {
     pub fn empty_at(mut self, epoch: i16) -> Self {
         loop {
             let answer = self.init_raw(5, Producer::NONE);
-            if answer.error == LOAD_IN_PROGRESS {
+            if NOT_YET.contains(&answer.error.0) {
                 std::thread::sleep(Duration::from_millis(20));
                 continue;
             }
@@ -271,12 +284,6 @@ impl Story<'_> {
         }
     }
 
-    /// Takes on another identity and adds the partition with it; insists.
-    pub fn add_as(&mut self, producer: Producer) {
-        self.producer = producer;
-        self.add_insisting();
-    }
-
     /// CompleteCommit or CompleteAbort, ended from epoch `epoch` by EndTxn v4 or v5.
     pub fn complete_from(self, epoch: i16, result: TransactionResult, version: i16) -> Self {
         let mut story = self.ongoing_at(epoch);
@@ -317,6 +324,17 @@ impl Story<'_> {
         let error = self.wire().write_txn_markers(1, &marker).expect("marker");
         assert_eq!(error, ErrorCode::NONE);
         self.stuck = true;
+    }
+
+    /// From here on the story does not wait for Prepare* to pass.
+    pub fn hold(&mut self) {
+        self.stuck = true;
+    }
+
+    /// The end of [`Self::hold`].
+    pub fn let_go(&mut self) {
+        self.stuck = false;
+        self.settle();
     }
 
     /// Waits until no marker is outstanding.
@@ -496,9 +514,15 @@ impl Story<'_> {
 
     /// What the data partition holds of every producer.
     pub fn producers(&mut self) -> String {
+        let mut leader = self.facts.connect();
+        self.producers_at(&mut leader)
+    }
+
+    /// As [`Self::producers`], from the partition's leader. The epoch of a real coordinator counts
+    /// its restarts and is left out.
+    pub fn producers_at(&mut self, leader: &mut Connection) -> String {
         let partition = self.partition.clone();
-        let (error, producers) = self
-            .wire()
+        let (error, producers) = leader
             .describe_producers(&partition)
             .expect("DescribeProducers");
         if error != ErrorCode::NONE {
@@ -510,7 +534,9 @@ impl Story<'_> {
                 let pair = self.pair(it.producer);
                 let coordinator = match it.coordinator_epoch {
                     FAR_EPOCH => "far".to_owned(),
-                    epoch => epoch.to_string(),
+                    -1 => "none".to_owned(),
+                    epoch if self.area == "markers" => epoch.to_string(),
+                    _ => "real".to_owned(),
                 };
                 let open = match it.current_txn_start_offset {
                     -1 => "none".to_owned(),
@@ -531,13 +557,18 @@ impl Story<'_> {
     /// High watermark, last stable offset, and the log in short: data batches as `d`, markers as
     /// `C` and `A` with their epochs.
     pub fn log(&mut self) -> String {
+        let mut leader = self.facts.connect();
+        self.log_at(&mut leader)
+    }
+
+    /// As [`Self::log`], from the partition's leader.
+    pub fn log_at(&mut self, leader: &mut Connection) -> String {
         let partition = self.partition.clone();
         let mut batches = Vec::new();
         let mut offset = 0;
         // Kafka may stop an answer at a batch's end, so it is asked until nothing is left.
         let answer = loop {
-            let mut answer = self
-                .wire()
+            let mut answer = leader
                 .fetch(&partition, offset, IsolationLevel::ReadUncommitted)
                 .expect("Fetch");
             let Some(last) = answer.batches.last() else {
@@ -546,8 +577,7 @@ impl Story<'_> {
             offset = last.last_offset + 1;
             batches.append(&mut answer.batches);
         };
-        let committed = self
-            .wire()
+        let committed = leader
             .fetch(&partition, 0, IsolationLevel::ReadCommitted)
             .expect("Fetch");
         let batches: Vec<String> = batches

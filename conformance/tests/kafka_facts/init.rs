@@ -157,10 +157,15 @@ fn prepare(facts: &mut Facts) {
 /// What of a retry's memory survives a reload of the coordinator (lastProducerEpoch).
 pub fn across_restart(facts: &mut Facts) {
     let mut seeds = Vec::new();
-    for kind in ["Init", "EndTxn v5"] {
+    // Without transaction.version 1 the log has no room for EndTxn v5, which is then refused.
+    let kinds: &[&str] = match facts.transaction_version {
+        0 => &["Init"],
+        _ => &["Init", "EndTxn v5"],
+    };
+    for kind in kinds {
         let mut story = facts.story("restart").empty_at(1);
         let first = story.producer;
-        if kind == "Init" {
+        if *kind == "Init" {
             assert_eq!(story.init_raw(5, first).error, ErrorCode::NONE);
         } else {
             story.begin();
@@ -170,7 +175,7 @@ pub fn across_restart(facts: &mut Facts) {
         let start = format!("{kind} with (P,1), then restart");
         seeds.push((story.id.clone(), start, first));
     }
-    facts.restart(false);
+    facts.restart();
     for (id, start, first) in seeds {
         let mut story = facts.story("restart").named(&start);
         story.id = id;

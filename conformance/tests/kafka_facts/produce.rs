@@ -166,10 +166,10 @@ fn refused_attempt_leaves_a_trace(facts: &mut Facts) {
         let mut story = facts.story("produce").ongoing_at(1);
         let current = story.producer;
         send(&mut story, version, current.at(2), 0, STALE);
-        story.end(5, current, Abort, "NONE (P,2)");
-        story.add_as(current.at(2));
-        send(&mut story, version, current.at(2), 0, "NONE at 2");
-        send(&mut story, version, current.at(2), 1, "NONE at 3");
+        story.end(4, current, Abort, "NONE");
+        story.add_insisting();
+        send(&mut story, version, current, 1, "NONE at 2");
+        send(&mut story, version, current, 2, "NONE at 3");
     }
 }
 

@@ -139,7 +139,8 @@ pub fn all(facts: &mut Facts) {
         .collect();
     let rotating = seed(facts, PREPARE_COMMIT, MAX, minute, &[(1, 888_888), (2, 2)]);
     let older_open = older_open(facts);
-    facts.restart(false);
+    let held = held(facts);
+    facts.restart();
 
     empty_at_exh(facts, &empties);
     below_exh(facts, &below);
@@ -148,10 +149,11 @@ pub fn all(facts: &mut Facts) {
     ongoing_above_exh(facts, &ongoing_at_max);
     reloaded(facts, &prepared, &rotating);
     produce_over_older_open(facts, &older_open);
+    still_held(facts, &held);
 
     // Once more over the log: what of a rotation is remembered.
     let again = facts.rows.len();
-    facts.restart(false);
+    facts.restart();
     retries_after_reload(facts, &empties, &ongoing);
     assert!(facts.rows.len() > again);
 }
@@ -404,6 +406,32 @@ fn older_open(facts: &mut Facts) -> Seed {
         producer,
         start: "Ongoing (P,3) loaded; the partition has (P,1) open".to_owned(),
     }
+}
+
+/// PrepareCommit whose markers the partition refuses.
+fn held(facts: &mut Facts) -> Seed {
+    let end = if facts.transaction_version == 2 { 5 } else { 4 };
+    let story = facts.story("seed").stuck_from(1, Commit, end);
+    Seed {
+        id: story.id.clone(),
+        partition: story.partition.clone(),
+        producer: story.producer,
+        start: format!("{}, then restart", story.start),
+    }
+}
+
+/// A reload in Prepare* asks for the markers again, is refused again, and stays pending.
+fn still_held(facts: &mut Facts, seed: &Seed) {
+    let end = if facts.transaction_version == 2 { 5 } else { 4 };
+    let mut story = go_on(facts, seed);
+    story.hold();
+    let stored = story.producer;
+    let current = if end == 5 { stored.at(1) } else { stored };
+    for verb in [Commit, Abort] {
+        story.end(end, current, verb, "CONCURRENT_TRANSACTIONS");
+    }
+    story.init(Producer::NONE, "CONCURRENT_TRANSACTIONS");
+    story.add(3, stored, "CONCURRENT_TRANSACTIONS");
 }
 
 fn produce_over_older_open(facts: &mut Facts, seed: &Seed) {
