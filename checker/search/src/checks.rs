@@ -3,6 +3,9 @@
 use stateright::{Expectation, Model, Property};
 use thiserror::Error;
 
+use crate::fingerprint::Fingerprint;
+use crate::model::SearchModel;
+
 /// Properties, and witnesses, a run can judge: one bit each.
 pub(crate) const MAX_NAMES: usize = 64;
 
@@ -24,12 +27,12 @@ pub struct TooManyProperties {
 /// Each property is a bit, in the order of the names: bit 0 is the first. The judging functions return the bits of
 /// what is *violated* (or, for witnesses, *reached*). Bits above the last name are ignored.
 pub struct Checks<M: Model> {
-    pub(crate) properties: Vec<String>,
-    pub(crate) witnesses: Vec<String>,
+    properties: Vec<String>,
+    witnesses: Vec<String>,
     violated: Judge<M>,
     terminal: Judge<M>,
     reached: Judge<M>,
-    pub(crate) canonical: Option<Canonical<M>>,
+    canonical: Option<Canonical<M>>,
 }
 
 impl<M: Model> Checks<M> {
@@ -114,6 +117,17 @@ impl<M: Model> Checks<M> {
     /// The names of the witnesses, bit 0 first.
     pub fn witness_names(&self) -> &[String] {
         &self.witnesses
+    }
+}
+
+impl<M: SearchModel> Checks<M> {
+    /// The fingerprint under which a state is visited: that of its canonical form, if there is one.
+    #[inline]
+    pub(crate) fn fingerprint(&self, model: &M, state: &M::State) -> Fingerprint {
+        match &self.canonical {
+            None => Fingerprint::of(state),
+            Some(canonical) => Fingerprint::of(&canonical(model, state)),
+        }
     }
 }
 

@@ -6,8 +6,9 @@
 //! fingerprint is the same in every run, in debug and in release. It depends on the build target only through types
 //! that `Hash` itself writes as raw memory (slices of wide integers, in the target's byte order).
 
+use std::collections::HashMap;
 use std::fmt;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// Odd, and with as many ones as zeros in either half: the multiplier of PCG's 128-bit generator.
 const MULTIPLIER: u128 = 0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645;
@@ -231,6 +232,29 @@ impl Hasher for StateHasher {
     #[inline]
     fn write_i128(&mut self, value: i128) {
         self.write_u128(value.cast_unsigned());
+    }
+}
+
+/// A map from the bits of fingerprints.
+pub(crate) type FingerprintMap<T> = HashMap<u128, T, BuildHasherDefault<LowHalf>>;
+
+/// Fingerprints are well mixed: their low half is their hash.
+#[derive(Default)]
+pub(crate) struct LowHalf(u64);
+
+impl Hasher for LowHalf {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0 << 8 | u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.0 = value as u64;
     }
 }
 

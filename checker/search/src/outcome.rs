@@ -129,6 +129,8 @@ pub enum Reason {
     TooManyStates,
     /// More than 64 fairness classes; nothing was searched.
     TooManyClasses,
+    /// Only random walks were taken.
+    Sampled,
     /// The model gave other actions or other successors when a trace was replayed, so nothing it says is sure.
     NotReproducible,
 }
@@ -145,7 +147,14 @@ impl fmt::Display for Reason {
             Reason::TooManyActions => "a state has more than 65,536 actions",
             Reason::TooManyStates => "more states than can be numbered",
             Reason::TooManyClasses => "more than 64 fairness classes",
+            Reason::Sampled => "only random walks were taken",
             Reason::NotReproducible => "the model is not deterministic",
         })
     }
+}
+
+/// The chance that any two of `states` fingerprints are equal, for 128 random bits: n(n-1)/2^129.
+pub(crate) fn collision_probability(states: u64) -> f64 {
+    let states = states as f64;
+    states * (states - 1.0).max(0.0) / 2f64.powi(129)
 }

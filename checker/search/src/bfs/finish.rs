@@ -4,10 +4,9 @@ use super::hits::FirstHits;
 use super::{Search, Task};
 use crate::model::SearchModel;
 use crate::observer::Observer;
-use crate::outcome::{Hit, HitPlace, Outcome, Reason};
+use crate::outcome::{Hit, HitPlace, Outcome, Reason, collision_probability};
+use crate::path_hits::Hits;
 use crate::trace::Trace;
-
-type Found<M> = Hit<<M as stateright::Model>::State, <M as stateright::Model>::Action>;
 
 impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
     pub(super) fn finish(mut self, stopped: Option<Reason>) -> (Outcome<M::State, M::Action>, O) {
@@ -84,7 +83,7 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
         hits: &FirstHits,
         names: &[String],
         is_hit: impl Fn(&M::State, u32, HitPlace) -> bool,
-    ) -> Option<Vec<Found<M>>> {
+    ) -> Option<Hits<M>> {
         hits.iter()
             .map(|(bit, state, place)| {
                 let (initial, actions) = self.links.path(state);
@@ -100,10 +99,4 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
             })
             .collect()
     }
-}
-
-/// The chance that any two of `states` fingerprints are equal, for 128 random bits: n(n-1)/2^129.
-fn collision_probability(states: u64) -> f64 {
-    let states = states as f64;
-    states * (states - 1.0).max(0.0) / 2f64.powi(129)
 }

@@ -21,10 +21,7 @@ pub(super) struct Task<'a, M: Model> {
 impl<M: SearchModel> Task<'_, M> {
     #[inline]
     pub(super) fn fingerprint(&self, state: &M::State) -> Fingerprint {
-        match &self.checks.canonical {
-            None => Fingerprint::of(state),
-            Some(canonical) => Fingerprint::of(&canonical(self.model, state)),
-        }
+        self.checks.fingerprint(self.model, state)
     }
 }
 

@@ -1,10 +1,9 @@
 //! The whole graph: states, steps, and the classes of each step.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::Hash;
 
 use super::Liveness;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, FingerprintMap};
 use crate::limits::Limits;
 use crate::model::SearchModel;
 use crate::options::{Options, Progress};
@@ -61,27 +60,7 @@ impl<S> Graph<S> {
     }
 }
 
-/// Fingerprints are well mixed: their low half is their hash.
-#[derive(Default)]
-struct LowHalf(u64);
-
-impl Hasher for LowHalf {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0 << 8 | u64::from(*byte);
-        }
-    }
-
-    fn write_u128(&mut self, value: u128) {
-        self.0 = value as u64;
-    }
-}
-
-type Numbers = HashMap<u128, u32, BuildHasherDefault<LowHalf>>;
+type Numbers = FingerprintMap<u32>;
 
 impl<S> Graph<S> {
     /// Visits what is reachable, within the bounds.

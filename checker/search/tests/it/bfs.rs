@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::graph::{Expected, Graph, graphs};
+use crate::graph::{Expected, Graph, graph_checks, graphs};
 use fencepost_search::models::TwoPhase;
 use fencepost_search::{
     Checks, HitPlace, Observer, Options, Outcome, Reason, Trace, Verdict, run_bfs, run_bfs_observed,
@@ -16,15 +16,6 @@ fn threads(threads: usize) -> Options {
         threads,
         ..Options::default()
     }
-}
-
-fn graph_checks() -> Checks<Graph> {
-    let bad = |graph: &Graph, state: &u8| u64::from(graph.bad.contains(state));
-    Checks::new(["never bad", "no bad end"], bad, move |graph, state| {
-        bad(graph, state) << 1
-    })
-    .and_then(|checks| checks.witnesses(["bad"], bad))
-    .unwrap()
 }
 
 fn found(outcome: &Outcome<u8, usize>) -> Expected {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use fencepost_search::Checks;
 use proptest::prelude::*;
 use stateright::Model;
 
@@ -120,4 +121,14 @@ pub fn graphs() -> impl Strategy<Value = Graph> {
                 outside,
             })
     })
+}
+
+/// No state is bad, no terminal state is bad; and a bad state as a witness.
+pub fn graph_checks() -> Checks<Graph> {
+    let bad = |graph: &Graph, state: &u8| u64::from(graph.bad.contains(state));
+    Checks::new(["never bad", "no bad end"], bad, move |graph, state| {
+        bad(graph, state) << 1
+    })
+    .and_then(|checks| checks.witnesses(["bad"], bad))
+    .unwrap()
 }

@@ -4,5 +4,6 @@ mod bfs;
 mod graph;
 mod known_answers;
 mod liveness;
+mod modes;
 mod storage;
 mod traps;
