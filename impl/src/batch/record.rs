@@ -5,9 +5,6 @@ use super::header::Header;
 use super::varint::{take_i32, take_i64};
 use crate::types::{Offset, Timestamp};
 
-/// The fewest bytes that a record can have: its length, attributes, two deltas, two lengths and a header count.
-const SMALLEST_RECORD: usize = 7;
-
 /// One record, borrowing from its batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
@@ -67,12 +64,6 @@ impl<'a> Records<'a> {
 
     fn read(&mut self) -> Result<Record<'a>, BatchError> {
         let malformed = BatchError::Record { index: self.index };
-        if self.index == 0 {
-            let most = self.bytes.len() / SMALLEST_RECORD;
-            if usize::try_from(self.header.record_count).is_ok_and(|count| count > most) {
-                return Err(BatchError::RecordCount(self.header.record_count));
-            }
-        }
         let length = take_i32(&mut self.bytes)
             .and_then(|length| usize::try_from(length).ok())
             .ok_or(malformed)?;

@@ -13,14 +13,12 @@ impl Partition {
             .producers
             .latest()
             .iter()
-            .filter(|(_, state)| {
-                state.current_txn_first_offset.is_none() && is_old(state.last_timestamp)
-            })
+            .filter(|(_, state)| is_old(state.last_timestamp))
             .map(|(id, _)| id)
             .collect();
         if !old.is_empty() {
-            // In every version, or an append that is taken back would bring them back too. Where an earlier version
-            // still has the transaction open, its marker is at or above the high watermark and may be taken back.
+            // In every version, or an append that is taken back would bring them back too. But where a version has the
+            // producer's transaction open, its marker may yet have to find it.
             self.producers.update_all(|states| {
                 for id in &old {
                     let is_open = states

@@ -30,9 +30,9 @@ impl Parked {
 }
 
 impl Partition {
-    pub(super) fn produce(&mut self, produce: Produce, now: Timestamp) -> Vec<Effect> {
+    pub(super) fn produce(&mut self, mut produce: Produce, now: Timestamp) -> Vec<Effect> {
         let request = produce.request;
-        match self.admit(&produce) {
+        match self.admit(&mut produce) {
             Err(code) => refusal(request, produce.acks, code),
             Ok(batch) => match self.question(&batch, &produce) {
                 Err(code) => refusal(request, produce.acks, code),
@@ -45,12 +45,14 @@ impl Partition {
     }
 
     /// The checks that need no state: one whole batch of data, with what its producer must say.
-    fn admit(&self, produce: &Produce) -> Result<RecordBatch, ErrorCode> {
+    fn admit(&self, produce: &mut Produce) -> Result<RecordBatch, ErrorCode> {
         self.leading()?;
-        if produce.records.is_empty() {
+        // The batch becomes the only holder of its bytes, so that placing it in the log need not copy them.
+        let records = std::mem::take(&mut produce.records);
+        if records.is_empty() {
             return Err(ErrorCode::InvalidRecord);
         }
-        let batch = RecordBatch::parse(produce.records.clone()).map_err(BatchError::code)?;
+        let batch = RecordBatch::parse(records).map_err(BatchError::code)?;
         batch.check_records().map_err(BatchError::code)?;
         let header = batch.header();
         let counts_agree = header

@@ -8,7 +8,7 @@ use im::OrdMap;
 
 use crate::types::{ProducerEpoch, ProducerId, Sequence, Timestamp};
 
-/// A token that no other question under way in the same partition holds.
+/// A token that no other question about the same producer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VerificationGuard(u64);
 
@@ -114,17 +114,17 @@ impl Verifications {
         }
     }
 
-    /// The smallest number that no entry and no parked request holds. Smallest rather than next, so that equal
-    /// situations are equal states.
+    /// The smallest number that no parked request holds. Smallest rather than next, so that equal situations are equal
+    /// states; two producers may have the same, since guards are compared under one producer only.
     fn unused_guard(&self) -> VerificationGuard {
-        let mut taken: Vec<u64> = self.held.keys().map(|guard| guard.0).collect();
-        taken.extend(self.entries.values().map(|entry| entry.guard.0));
-        taken.sort_unstable();
-        taken.dedup();
-        let free = (0_u64..)
-            .zip(taken.iter().map(Some).chain(std::iter::once(None)))
-            .find_map(|(number, taken)| (taken != Some(&number)).then_some(number));
-        VerificationGuard(free.unwrap_or(0))
+        let mut free = 0;
+        for guard in self.held.keys() {
+            if guard.0 != free {
+                break;
+            }
+            free += 1;
+        }
+        VerificationGuard(free)
     }
 }
 

@@ -4,6 +4,7 @@ mod consumer;
 mod producer;
 mod random;
 mod regressions;
+mod session;
 
 use std::collections::BTreeMap;
 
