@@ -12,6 +12,8 @@ pub type ProgressFn = Arc<dyn Fn(&Progress) + Send + Sync>;
 pub struct Options {
     /// Threads; 0 counts as 1. The result is the same for any number.
     pub threads: usize,
+    /// The fewest states of a level that are worth a thread; 0 counts as 1.
+    pub share: usize,
     /// Stop when at least this many distinct states were visited.
     pub max_states: Option<u64>,
     /// Stop when the process holds at least this many bytes (where the system does not say, when the search does).
@@ -33,6 +35,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             threads: 1,
+            share: 256,
             max_states: None,
             max_memory: None,
             time_limit: None,
@@ -48,6 +51,7 @@ impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("threads", &self.threads)
+            .field("share", &self.share)
             .field("max_states", &self.max_states)
             .field("max_memory", &self.max_memory)
             .field("time_limit", &self.time_limit)

@@ -13,8 +13,6 @@ use crate::storage::StorageError;
 const ROUND_PARENTS_ALONE: usize = 512;
 /// Parents in a round for each of several workers: many, so that starting threads costs little.
 const ROUND_PARENTS_EACH: usize = 4096;
-/// A smaller share is not worth a thread.
-const WORTH_A_THREAD: usize = 256;
 
 impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
     /// Takes some states from the frontier and adds their new successors to the next level. Says which bound is met.
@@ -43,7 +41,11 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
     /// The round's parents, as positions in the frontier: a consecutive share for each worker that is used.
     fn shares(&self) -> Vec<Range<usize>> {
         let waiting = self.frontier.len();
-        let workers = self.workers.len().min(waiting / WORTH_A_THREAD).max(1);
+        let workers = self
+            .workers
+            .len()
+            .min(waiting / self.options.share.max(1))
+            .max(1);
         let most = if workers == 1 {
             ROUND_PARENTS_ALONE
         } else {

@@ -34,9 +34,11 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
-    fn random_graphs_agree_with_the_naive_oracle(graph in graphs()) {
+    fn random_graphs_agree_with_the_naive_oracle(graph in graphs(), threads in 1usize..=3) {
         let expected = graph.expected();
-        let outcome = run_bfs(&graph, &graph_checks(), &threads(1));
+        // Every state is worth a thread, or levels this small would all go to one.
+        let options = Options { threads, share: 1, ..Options::default() };
+        let outcome = run_bfs(&graph, &graph_checks(), &options);
         prop_assert_eq!(&found(&outcome), &expected);
         let verdict = match (expected.shortest, expected.outside_boundary) {
             ([None, None], 0) => Verdict::Holds,
@@ -54,6 +56,58 @@ proptest! {
             prop_assert!(graph.bad.contains(&last));
             prop_assert!(hit.place == HitPlace::State || graph.is_terminal(last));
         }
+        let alone = run_bfs(&graph, &graph_checks(), &Options::default());
+        prop_assert_eq!(alone.digest, outcome.digest);
+        for (one, other) in alone.violations.iter().zip(&outcome.violations) {
+            prop_assert_eq!(&one.trace, &other.trace);
+        }
+    }
+
+    #[test]
+    fn symmetry_changes_counts_but_no_verdict(graph in graphs(), threads in 1usize..=2) {
+        let expected = graph.expected();
+        let twins = Twins(graph);
+        let bad = |twins: &Twins, state: &(u8, bool)| u64::from(twins.0.bad.contains(&state.0));
+        let checks = Checks::new(
+            ["never bad", "no bad end"],
+            bad,
+            move |twins, state| bad(twins, state) << 1,
+        ).unwrap();
+        let options = Options { threads, share: 1, ..Options::default() };
+        let whole = run_bfs(&twins, &checks, &options);
+        let reduced = run_bfs(&twins, &checks.symmetry(|_, state| (state.0, false)), &options);
+        let lengths = |outcome: &Outcome<(u8, bool), usize>| -> Vec<_> {
+            outcome.violations.iter().map(|hit| (hit.bit, hit.trace.len())).collect()
+        };
+        prop_assert_eq!(reduced.distinct, expected.distinct);
+        prop_assert!(whole.distinct >= reduced.distinct);
+        prop_assert_eq!(reduced.verdict(), whole.verdict());
+        prop_assert_eq!(lengths(&reduced), lengths(&whole));
+    }
+}
+
+/// Each state twice; which of the twins a step leads to depends on the action.
+struct Twins(Graph);
+
+impl Model for Twins {
+    type State = (u8, bool);
+    type Action = usize;
+
+    fn init_states(&self) -> Vec<(u8, bool)> {
+        self.0.initial.iter().map(|state| (*state, false)).collect()
+    }
+
+    fn actions(&self, state: &(u8, bool), actions: &mut Vec<usize>) {
+        self.0.actions(&state.0, actions);
+    }
+
+    fn next_state(&self, state: &(u8, bool), action: usize) -> Option<(u8, bool)> {
+        let next = self.0.next_state(&state.0, action)?;
+        Some((next, state.1 ^ action.is_multiple_of(2)))
+    }
+
+    fn within_boundary(&self, state: &(u8, bool)) -> bool {
+        self.0.within_boundary(&state.0)
     }
 }
 
