@@ -9,7 +9,7 @@ fn main() {
             if args[2] != "all" && rs.name() != args[2] { continue; }
             let mut rules = e.rules(*rs);
             let sc = e.scenario(*rs);
-            if let Some(m) = args.get(3).filter(|m| *m != "-v") {
+            if let Some(m) = args.get(3).filter(|m| !m.starts_with('-')) {
                 let m = fencepost_spec::mutants::find(m).expect("mutant");
                 (m.edit)(&mut rules);
             }
@@ -23,7 +23,8 @@ fn main() {
             for v in &out.violations {
                 println!("   {} {:?} {} steps", v.name, v.place, v.trace.actions.len());
             }
-            if verbose { if let Some(v) = out.violations.iter().min_by_key(|v| v.trace.actions.len()) {
+            if verbose { let want = args.iter().position(|a| a == "-p").map(|i| args[i+1].clone());
+            if let Some(v) = out.violations.iter().filter(|v| want.as_ref().is_none_or(|w| *w == v.name)).min_by_key(|v| v.trace.actions.len()) {
                 for a in &v.trace.actions { println!("      {}", fencepost_spec::trace::Line::from(a)); }
                 if args.iter().any(|a| a == "-s") { println!("{:?}", v.trace.states.last().unwrap()); }
             }}

@@ -204,6 +204,8 @@ pub struct CoordinatorAnswer {
     pub identity: Option<Identity>,
     /// KIP-939: the identity of the transaction that goes on.
     pub ongoing: Option<Identity>,
+    /// The epoch of the coordinator that answers: who has it asks no older one again.
+    pub coordinator_epoch: CoordinatorEpoch,
 }
 
 /// The requests that a client has one of in flight to a coordinator or a group.
@@ -289,6 +291,8 @@ pub enum Message {
         sequence: Sequence,
         /// The verdict.
         error: ErrorCode,
+        /// The epoch of the coordinator that answers.
+        coordinator_epoch: CoordinatorEpoch,
     },
     /// Partition leader to coordinator.
     WriteTxnMarkersAnswer(MarkerAnswer),

@@ -3,7 +3,7 @@
 use crate::coverage::Cell;
 use crate::message::Message;
 use crate::rules::Rules;
-use crate::types::{List, TransactionVersion};
+use crate::types::{CoordinatorEpoch, List, TransactionVersion};
 
 /// Whether an input was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Out {
     pub messages: List<Message, 4>,
     /// The cell that decided, for coverage.
     pub cell: Option<Cell>,
+    /// The epoch that a coordinator's answers carry.
+    pub coordinator_epoch: CoordinatorEpoch,
 }
 
 impl Out {

@@ -72,7 +72,7 @@ pub struct PartitionIndex(pub u8);
 pub struct BrokerId(pub u8);
 
 /// The leader epoch of the transaction-state partition, as markers carry it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CoordinatorEpoch(pub u8);
 
 /// A batch's sequence number: a real `i32`, wrapping from `i32::MAX` to 0.

@@ -89,6 +89,7 @@ impl Producer {
         answer: &CoordinatorAnswer,
         out: &mut Out,
     ) {
+        self.known_coordinator = self.known_coordinator.max(answer.coordinator_epoch);
         match answer.request {
             RequestKind::InitProducerId => self.initialized(ctx, answer, out),
             RequestKind::EndTxn => self.end_answered(ctx, answer, out),
@@ -215,11 +216,12 @@ impl Producer {
         let waits_for_earlier = error == ErrorCode::OutOfOrderSequenceNumber && earlier;
         match classify(None, error) {
             ErrorClass::Retriable => self.emit_batch(ctx, at, out),
+            // A gap behind a batch that is not settled closes once that one is.
             ErrorClass::Abortable if waits_for_earlier => self.emit_batch(ctx, at, out),
             ErrorClass::Fine => {
                 self.in_flight.remove(at);
                 if ctx.workload.transactional_id.is_none() {
-                    self.acked |= 1 << batch.payload.0;
+                    self.acked |= 1 << (batch.payload.0 - 1);
                 }
                 if self.needs_bump && self.phase == Phase::InTransaction && self.in_flight.is_empty()
                     && ctx.workload.transactional_id.is_none()

@@ -106,6 +106,8 @@ pub struct InFlight {
     pub payload: Payload,
     /// Which try (0 at E0).
     pub attempt: u8,
+    /// How many copies were sent.
+    pub copies: u8,
     /// Whether it carries the transactional flag.
     pub transactional: bool,
 }
@@ -137,6 +139,8 @@ pub struct Producer {
     pub number: u8,
     /// Which try of the request (0 at E0).
     pub attempt: u8,
+    /// The newest coordinator that has answered: it asks no older one again.
+    pub known_coordinator: CoordinatorEpoch,
     /// It was sent more than once.
     pub resent: bool,
     /// Batches in flight, oldest first.
@@ -198,6 +202,7 @@ impl Producer {
             request: None,
             number: 0,
             attempt: 0,
+            known_coordinator: CoordinatorEpoch(0),
             resent: false,
             in_flight: List::new(),
             next_sequence: [Sequence::FIRST; 3],

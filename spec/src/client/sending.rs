@@ -53,6 +53,7 @@ impl Producer {
         if at >= self.in_flight.len() || self.is_finished() {
             return Step::NotEnabled;
         }
+        self.in_flight[at].copies += 1;
         if ctx.tagged {
             self.in_flight[at].attempt += 1;
         }
@@ -223,7 +224,7 @@ impl Producer {
         let payload = if ctx.workload.inputs > 0 {
             self.position
         } else {
-            Payload(self.item)
+            Payload(self.item + 1)
         };
         self.in_flight.push(InFlight {
             partition,
@@ -231,6 +232,7 @@ impl Producer {
             identity,
             payload,
             attempt: u8::from(ctx.tagged),
+            copies: 1,
             transactional: ctx.workload.transactional_id.is_some() && !plain,
         });
         self.emit_batch(ctx, self.in_flight.len() - 1, out);
@@ -247,6 +249,7 @@ impl Producer {
         self.phase = phase;
         self.request = None;
         self.number = 0;
+        self.known_coordinator = CoordinatorEpoch(0);
         self.attempt = 0;
         self.resent = false;
         self.in_flight.clear();
@@ -326,6 +329,7 @@ impl Producer {
         for i in 0..self.in_flight.len() {
             let p = usize::from(self.in_flight[i].partition.0);
             self.in_flight[i].identity = identity;
+            self.in_flight[i].copies = 1;
             self.in_flight[i].sequence = self.next_sequence[p];
             self.next_sequence[p] = self.next_sequence[p].next();
             self.emit_batch(ctx, i, out);

@@ -109,6 +109,7 @@ impl Coordinator {
             identity: request.identity,
             sequence: request.sequence,
             error,
+                coordinator_epoch: out.coordinator_epoch,
         });
         Step::Handled
     }

@@ -50,6 +50,7 @@ impl Coordinator {
     /// Learns that another broker leads: whoever waits for an append is told to ask there.
     pub fn resign(&mut self, ctx: &Context<'_>, out: &mut Out) {
         self.role = Role::Follower;
+        out.coordinator_epoch = self.epoch;
         for i in 0..self.slots.len() {
             let pending = self.slots[i].pending;
             if let Some(Stage::Appending(then)) = pending.map(|p| p.stage) {
@@ -93,7 +94,13 @@ pub(super) fn refuse_then(then: Then, error: ErrorCode, out: &mut Out) {
             super::answer(out, correlation, RequestKind::InitProducerId, error);
         }
         Then::AnswerVerify { partition, identity, sequence } => {
-            out.send(Message::VerifyAnswer { partition, identity, sequence, error });
+            out.send(Message::VerifyAnswer {
+                partition,
+                identity,
+                sequence,
+                error,
+                coordinator_epoch: out.coordinator_epoch,
+            });
         }
         Then::Fence { correlation: None }
         | Then::Timeout

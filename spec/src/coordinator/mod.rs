@@ -160,6 +160,7 @@ impl Coordinator {
 
     /// Takes a message addressed to the coordinator role.
     pub fn handle(&mut self, ctx: &Context<'_>, message: &Message, out: &mut Out) -> Step {
+        out.coordinator_epoch = self.epoch;
         match message {
             Message::InitProducerId(m) => {
                 self.serving(ctx, message, out, |c, out| c.init_producer_id(ctx, m, out))
@@ -244,6 +245,7 @@ impl Coordinator {
                 identity: m.identity,
                 sequence: m.sequence,
                 error,
+                coordinator_epoch: out.coordinator_epoch,
             }),
             Message::Produce(_)
             | Message::TxnOffsetCommit(_)
@@ -337,6 +339,7 @@ impl Coordinator {
             error,
             identity,
             ongoing: None,
+            coordinator_epoch: out.coordinator_epoch,
         }));
         Step::Handled
     }
@@ -349,6 +352,7 @@ fn answer(out: &mut Out, correlation: Correlation, request: RequestKind, error: 
         error,
         identity: None,
         ongoing: None,
+            coordinator_epoch: out.coordinator_epoch,
     }));
 }
 

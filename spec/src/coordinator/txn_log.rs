@@ -89,6 +89,7 @@ impl Coordinator {
                     error: ErrorCode::None,
                     identity: Some(to.client_identity()),
                     ongoing,
+                    coordinator_epoch: out.coordinator_epoch,
                 }));
             }
             Then::AnswerAdd { correlation, request } => {
@@ -96,7 +97,13 @@ impl Coordinator {
             }
             Then::AnswerVerify { partition, identity, sequence } => {
                 let error = ErrorCode::None;
-                out.send(Message::VerifyAnswer { partition, identity, sequence, error });
+                out.send(Message::VerifyAnswer {
+                partition,
+                identity,
+                sequence,
+                error,
+                coordinator_epoch: out.coordinator_epoch,
+            });
             }
             Then::AnswerEnd { correlation, version } => {
                 let after = if ctx.rules.end_txn.answer_next_identity {
@@ -113,6 +120,7 @@ impl Coordinator {
                         TransactionVersion::Tv2 => Some(after),
                     },
                     ongoing: None,
+            coordinator_epoch: out.coordinator_epoch,
                 }));
             }
             Then::Fence { correlation: Some(correlation) } => {

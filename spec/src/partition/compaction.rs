@@ -25,7 +25,7 @@ impl Partition {
         let has_data = self.log.iter().any(is_data);
         let has_marker = self.record_at(aborted.last).is_some();
         if has_data && (rules.compact_data_first || !has_marker) {
-            self.log.retain(|r| !is_data(r));
+            self.empty_batches(is_data);
             return Step::Handled;
         }
         let replicated = match &self.follower {
@@ -37,6 +37,17 @@ impl Partition {
         }
         self.log.retain(|r| r.offset != aborted.last);
         Step::Handled
+    }
+
+    /// Removes the records; the last batch of the producer stays, emptied, for its sequence.
+    fn empty_batches(&mut self, is_data: impl Fn(&Record) -> bool) {
+        let last = self.log.iter().rev().find(|r| is_data(r)).map(|r| r.offset);
+        self.log.retain(|r| !is_data(r) || Some(r.offset) == last);
+        for record in &mut self.log {
+            if Some(record.offset) == last {
+                record.kind = RecordKind::Emptied;
+            }
+        }
     }
 
     /// The replica that was away fetches the next record that the leader still has.

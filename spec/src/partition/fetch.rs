@@ -81,7 +81,7 @@ pub fn read_committed_view<'a>(
                     aborting.remove(at);
                 }
             }
-            RecordKind::Marker(TransactionResult::Commit) => {}
+            RecordKind::Marker(TransactionResult::Commit) | RecordKind::Emptied => {}
             RecordKind::Data => {
                 if !record.transactional || !aborting.contains(&id) {
                     delivered.push(*record);
@@ -103,6 +103,6 @@ pub fn decided(log: &[Record], record: &Record) -> Option<TransactionResult> {
         .filter(|r| r.identity.producer_id == record.identity.producer_id)
         .find_map(|r| match r.kind {
             RecordKind::Marker(result) => Some(result),
-            RecordKind::Data => None,
+            RecordKind::Data | RecordKind::Emptied => None,
         })
 }

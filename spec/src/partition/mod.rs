@@ -30,6 +30,8 @@ use crate::types::*;
 pub enum RecordKind {
     /// A data record, or on the offsets partition a staged offset.
     Data,
+    /// A batch that compaction emptied: it keeps the producer's sequence.
+    Emptied,
     /// A control record.
     Marker(TransactionResult),
 }
@@ -97,6 +99,8 @@ pub struct Partition {
     pub snapshot: Option<Box<Snapshot>>,
     /// A replica that may be out of sync (compaction scenarios only).
     pub follower: Option<Box<List<Record, 6>>>,
+    /// The newest coordinator that has answered this leader: it asks no older one again.
+    pub known_coordinator: CoordinatorEpoch,
     /// How replication and application go in this scenario.
     pub pace: Pace,
 }
@@ -129,6 +133,7 @@ impl Partition {
             recovering: false,
             snapshot: None,
             follower: None,
+            known_coordinator: CoordinatorEpoch(0),
             pace,
         }
     }
@@ -140,7 +145,7 @@ impl Partition {
         identity: Identity,
         sequence: Sequence,
         transactional: bool,
-        ghost: Ghost,
+        (payload, ghost): (Payload, Ghost),
     ) {
         let offset = self.append(
             rules,
@@ -151,7 +156,7 @@ impl Partition {
                 sequence,
                 transactional,
                 coordinator_epoch: None,
-                payload: Payload(0),
+                payload,
                 ghost,
             },
         );

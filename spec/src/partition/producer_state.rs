@@ -78,7 +78,7 @@ impl Partition {
             entry.batches.clear();
         }
         match record.kind {
-            RecordKind::Data => {
+            RecordKind::Data | RecordKind::Emptied => {
                 entry.batches.push(Batch {
                     sequence: record.sequence,
                     offset: record.offset,
@@ -86,7 +86,7 @@ impl Partition {
                 if entry.batches.len() > window {
                     entry.batches.remove(0);
                 }
-                if record.transactional && entry.open.is_none() {
+                if record.kind == RecordKind::Data && record.transactional && entry.open.is_none() {
                     entry.open = Some(record.offset);
                 }
             }

@@ -106,13 +106,12 @@ impl Partition {
 
     fn rebuild(&mut self, rules: &Rules, from: Offset) {
         let index = Self::replayed(rules, self);
-        self.aborted = index.aborted;
-        let records = self.log.clone();
-        let aborted = std::mem::take(&mut self.aborted);
+        let (records, aborted) = (self.log.clone(), index.aborted);
         for record in records.iter().filter(|r| r.offset >= from) {
             self.remember(rules, record);
         }
         self.aborted = aborted;
+        self.unreplicated = index.unreplicated;
     }
 
     /// What the log alone says: a partition rebuilt from its first record. The aborted index is a

@@ -189,7 +189,7 @@ fn something_is_missing(world: &World, state: &State, producer: ProducerIndex, t
             let written = partition.log.iter().any(|r| {
                 r.kind == RecordKind::Data
                     && r.ghost == ghost
-                    && (workload.inputs > 0 || r.payload == Payload(i as u8))
+                    && (workload.inputs > 0 || r.payload == Payload(i as u8 + 1))
             });
             !partition.deleted && !written
         }
@@ -229,7 +229,7 @@ fn acked_is_missing(world: &World, state: &State, producer: &Producer) -> bool {
             let written = state.partitions[usize::from(p.0)]
                 .log
                 .iter()
-                .any(|r| r.kind == RecordKind::Data && r.payload == Payload(i as u8));
+                .any(|r| r.kind == RecordKind::Data && r.payload == Payload(i as u8 + 1));
             acked && !written
         }
         Item::FetchOffset | Item::CommitOffset => false,

@@ -209,6 +209,7 @@ pub const CATALOGUE: &[Entry] = &[
             Scenario::plain(vec![Workload::sending(&[0], 2).with_offset()], 1)
                 .fault(Fault::ResendRequest, 1)
                 .fault(Fault::Timer, 1)
+                .fault(Fault::OffsetExpiry, 1)
                 .resending_only(RequestKind::TxnOffsetCommit)
         },
     },
@@ -220,7 +221,6 @@ pub const CATALOGUE: &[Entry] = &[
         build: |_| {
             Scenario::plain(vec![Workload::processing(0, 1), Workload::processing(1, 1)], 1)
                 .fault(Fault::Rebalance, 1)
-                .fault(Fault::OffsetExpiry, 1)
                 .eager()
         },
     },

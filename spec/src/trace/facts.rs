@@ -7,7 +7,7 @@ use crate::coordinator::{Coordinator, Pending, Slot, Stage, TransactionMetadata}
 use crate::group::Group;
 use crate::partition::{Partition, Record, RecordKind};
 use crate::properties::Id;
-use crate::world::{State, World};
+use crate::world::State;
 use std::fmt::{self, Display};
 
 /// One thing that is so in a state.
@@ -29,13 +29,10 @@ impl Display for Fact {
 }
 
 /// Everything that is so in `state`, in a fixed order.
-pub fn facts(world: &World, state: &State) -> Vec<Fact> {
+pub fn facts(state: &State) -> Vec<Fact> {
     let mut list = List(Vec::new());
     for producer in &state.producers {
-        list.producer(
-            producer,
-            world.scenario.workloads[usize::from(producer.index.0)].transactions,
-        );
+        list.producer(producer);
     }
     for coordinator in &state.coordinators {
         list.coordinator(coordinator);
@@ -80,11 +77,11 @@ impl List {
         }
     }
 
-    fn producer(&mut self, p: &Producer, transactions: u8) {
+    fn producer(&mut self, p: &Producer) {
         let name = p.index;
         self.add(name, "phase", format!("{:?}", p.phase));
         self.some(name, "identity", p.identity);
-        for (txn, outcome) in (0..transactions).zip(p.outcome) {
+        for (txn, outcome) in p.outcome.into_iter().enumerate() {
             if outcome != Outcome::Open {
                 self.add(
                     name,
@@ -288,6 +285,7 @@ fn text(record: &Record) -> String {
             format!("data {identity} sequence {}{txn}", record.sequence.0)
         }
         RecordKind::Data => format!("plain data {identity} sequence {}", record.sequence.0),
+        RecordKind::Emptied => format!("emptied batch {identity} sequence {}", record.sequence.0),
         RecordKind::Marker(result) => format!("{result} marker {identity}{txn}"),
     }
 }

@@ -57,6 +57,20 @@ impl Line {
     }
 }
 
+impl Line {
+    /// What happens, as a sentence whose subject is the actor, with the values.
+    pub fn sentence(&self) -> String {
+        let verb = ActorKind::of(&self.actor).and_then(|kind| find_verb(kind, &self.verb));
+        let says = verb.map_or(self.verb.as_str(), |verb| verb.says);
+        let values: Vec<_> = self.fields.iter().map(|(k, v)| format!("{k} {v}")).collect();
+        if values.is_empty() {
+            format!("{}: {says}", self.actor)
+        } else {
+            format!("{}: {says} ({})", self.actor, values.join(", "))
+        }
+    }
+}
+
 fn field(word: &str, verb: &Verb) -> Result<(String, String), (String, String)> {
     let keys = || {
         verb.keys

@@ -78,6 +78,19 @@ fn each_word_stands_once_for_an_actor() {
 }
 
 #[test]
+fn every_actor_of_every_scenario_is_of_its_kind() {
+    for entry in CATALOGUE {
+        for (rules, _) in entry.runs {
+            for (name, kind) in actors(&entry.scenario(*rules)) {
+                assert_eq!(vocabulary::ActorKind::of(&name), Some(kind), "{name}");
+            }
+        }
+    }
+    assert_eq!(vocabulary::ActorKind::of("coordinator"), None);
+    assert_eq!(vocabulary::ActorKind::of("somebody"), None);
+}
+
+#[test]
 fn actions_of_one_state_have_different_texts() {
     for entry in CATALOGUE.iter().filter(|e| e.profile == Profile::Default) {
         for (rules, _) in entry.runs {
@@ -178,8 +191,7 @@ fn a_step_changes_what_its_actor_and_the_network_hold() {
     let file = TraceFile::read(&format!("{HEADER}P start\n"));
     let changed = file.ok().and_then(|f| {
         let run = f.replay().ok()?;
-        let world = f.world();
-        let lists: Vec<_> = run.states.iter().map(|s| facts(&world, s)).collect();
+        let lists: Vec<_> = run.states.iter().map(facts).collect();
         Some(
             changes(&lists[0], &lists[1])
                 .iter()

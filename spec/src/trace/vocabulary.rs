@@ -462,6 +462,28 @@ pub const VERBS: &[Verb] = &[
     ),
 ];
 
+impl ActorKind {
+    /// The kind of the actor of this name, whether a scenario has it or not.
+    pub fn of(name: &str) -> Option<Self> {
+        let (stem, number) = match name.split_once('/') {
+            Some((stem, number)) => (stem, Some(number)),
+            None => (name, None),
+        };
+        match (stem, number) {
+            ("P" | "Q" | "R" | "S", None) => Some(Producer),
+            ("coordinator", Some(_)) => Some(Coordinator),
+            ("log", None) => Some(Log),
+            ("group", None) => Some(Group),
+            ("reader", Some(_)) => Some(Reader),
+            ("manager", None) => Some(Manager),
+            ("cluster", None) => Some(Cluster),
+            ("network", None) => Some(Network),
+            (_, None) if name.starts_with('p') => Some(Partition),
+            (_, _) => None,
+        }
+    }
+}
+
 /// The verb of this word for this kind of actor.
 pub fn find_verb(actor: ActorKind, word: &str) -> Option<&'static Verb> {
     VERBS.iter().find(|v| v.actor == actor && v.word == word)

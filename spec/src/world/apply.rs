@@ -4,7 +4,7 @@ use super::enabled::is_to_coordinator_role;
 use super::{Action, State, World};
 use crate::client::ClientContext;
 use crate::fault::Fault;
-use crate::message::{Message, WriteTxnMarkers};
+use crate::message::{Message, Produce, WriteTxnMarkers};
 use crate::partition::ParkedRequest;
 use crate::step::{Context, Out, Step};
 use crate::types::*;
@@ -108,7 +108,9 @@ impl World {
             let Some(broker) = broker else {
                 return Step::NotEnabled;
             };
+            let known = known_coordinator(state, message);
             return match state.coordinators.get_mut(usize::from(broker.0)) {
+                Some(coordinator) if coordinator.epoch < known => Step::NotEnabled,
                 Some(coordinator) => coordinator.handle(&ctx, message, out),
                 None => Step::NotEnabled,
             };
@@ -124,6 +126,7 @@ impl World {
                 state.log.append(m, false, out);
                 Step::Handled
             }
+            Message::Produce(m) if overtakes_first_copy(state, m) => Step::NotEnabled,
             Message::Produce(m) => {
                 state.partitions[usize::from(m.partition.0)].produce(&ctx, m, out)
             }
@@ -184,7 +187,11 @@ impl World {
             && after.is_some()
             && let Some(id) = self.workload(producer).transactional_id
         {
-            state.ghost_newest[usize::from(id.0)] = Some(producer);
+            let newest = &mut state.ghost_newest[usize::from(id.0)];
+            let newer = newest.is_none_or(|q| state.producers[usize::from(q.0)].first_identity < after);
+            if newer {
+                *newest = Some(producer);
+            }
         }
         step
     }
@@ -205,7 +212,8 @@ impl World {
     }
 
     fn fail_verification(&self, state: &mut State, message: &Message, out: &mut Out) -> Step {
-        let Message::VerifyAnswer { partition, identity, sequence, .. } = *message else {
+        let Message::VerifyAnswer { partition, identity, sequence, coordinator_epoch, .. } = *message
+        else {
             return Step::NotEnabled;
         };
         if !take_message(state, message) || !state.budgets.spend(Fault::FailedVerification) {
@@ -217,6 +225,7 @@ impl World {
             identity,
             sequence,
             error: crate::error_code::ErrorCode::NotEnoughReplicas,
+            coordinator_epoch,
         };
         deliver_verdict(&ctx, state, &lost, out)
     }
@@ -502,12 +511,47 @@ fn take_message(state: &mut State, message: &Message) -> bool {
     }
 }
 
+/// Whether a batch would pass the only copy of an earlier batch of its producer: first copies
+/// share a connection, and only resends may be overtaken.
+fn overtakes_first_copy(state: &State, request: &Produce) -> bool {
+    let producer = &state.producers[usize::from(request.correlation.producer.0)];
+    producer
+        .in_flight
+        .iter()
+        .filter(|b| b.partition == request.partition && b.identity == request.identity)
+        .take_while(|b| b.sequence != request.sequence)
+        .any(|b| {
+            let waiting = state.network.iter().filter(|m| {
+                matches!(m, Message::Produce(p) if p.partition == b.partition
+                    && p.identity == b.identity && p.sequence == b.sequence)
+            });
+            waiting.count() >= usize::from(b.copies)
+        })
+}
+
+/// The newest coordinator that the sender of a request has heard from.
+fn known_coordinator(state: &State, message: &Message) -> CoordinatorEpoch {
+    let of = |c: &crate::message::Correlation| {
+        state.producers[usize::from(c.producer.0)].known_coordinator
+    };
+    match message {
+        Message::InitProducerId(m) => of(&m.correlation),
+        Message::AddPartitionsToTxn(m) | Message::AddOffsetsToTxn(m) => of(&m.correlation),
+        Message::EndTxn(m) => of(&m.correlation),
+        Message::VerifyPartition(m) => state.partitions[usize::from(m.partition.0)].known_coordinator,
+        _ => CoordinatorEpoch(0),
+    }
+}
+
 /// The coordinator's verdict reaches the partition leader that asked.
 fn deliver_verdict(ctx: &Context<'_>, state: &mut State, message: &Message, out: &mut Out) -> Step {
-    let Message::VerifyAnswer { partition, identity, sequence, error } = *message else {
+    let Message::VerifyAnswer { partition, identity, sequence, error, coordinator_epoch } = *message
+    else {
         return Step::NotEnabled;
     };
     let at = usize::from(partition.0);
+    let known = &mut state.partitions[at].known_coordinator;
+    *known = coordinator_epoch.max(*known);
     let Some(parked) = state.partitions[at].unpark(identity, sequence) else {
         return Step::Handled;
     };

@@ -3,6 +3,7 @@
 //! states alone.
 
 use super::{Action, State, World};
+use crate::client::Outcome;
 use crate::partition::{Partition, Record, RecordKind, decided};
 use crate::properties::Id;
 use crate::types::*;
@@ -60,7 +61,14 @@ impl World {
         let Some(id) = self.workload(producer).transactional_id else {
             return false;
         };
-        before.ghost_newest[usize::from(id.0)].is_some_and(|newest| newest != producer)
+        before.ghost_newest[usize::from(id.0)].is_some_and(|newest| {
+            // KIP-939: what is taken over is still the older instance's transaction.
+            let takes_over = matches!(
+                before.producers[usize::from(newest.0)].takeover,
+                Outcome::CommitAsked | Outcome::AbortAsked
+            );
+            newest != producer && !takes_over
+        })
     }
 
     /// S12: every record of an id follows from the one before, and a decision is written once.

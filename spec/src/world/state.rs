@@ -126,7 +126,7 @@ impl State {
             }
             Seed::SequenceAt(sequence) => {
                 let identity = Identity::new(ProducerId(1), ProducerEpoch::FIRST);
-                self.partitions[0].seed_record(rules, identity, sequence, false, Ghost::NONE);
+                self.partitions[0].seed_record(rules, identity, sequence, false, (Payload(0), Ghost::NONE));
                 self.producers[0].next_sequence[0] = sequence.next();
                 self.producers[0].identity = Some(identity);
             }
@@ -142,7 +142,7 @@ impl State {
                     ghost,
                     ..created
                 });
-                self.partitions[0].seed_record(rules, ongoing, Sequence::FIRST, true, ghost);
+                self.partitions[0].seed_record(rules, ongoing, Sequence::FIRST, true, (Payload(1), ghost));
                 self.coordinators[0].next_producer_id = next;
                 self.producers[0].crash_before_start();
                 self.manager.prepared = Some(ongoing);
