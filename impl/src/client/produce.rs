@@ -96,7 +96,7 @@ impl TransactionManager {
             Class::AbortableWithBump | Class::Fatal => {
                 batches.give_up(batch);
                 effects.push(finished(partition, batch, Err(cause)));
-                self.fatal_for_all(cause, &mut effects);
+                self.fatal(cause);
             }
         }
         effects
@@ -125,7 +125,7 @@ impl TransactionManager {
                 batches.give_up(batch);
             }
             effects.push(finished(partition, batch, Err(Cause::BatchExpired)));
-            self.fatal_for_all(Cause::BatchExpired, &mut effects);
+            self.fatal(Cause::BatchExpired);
         } else {
             self.batch_failed(partition, batch, Cause::BatchExpired, &mut effects);
         }
@@ -146,13 +146,6 @@ impl TransactionManager {
         effects.push(finished(partition, batch, Err(cause)));
         self.require_bump();
         self.abortable(cause);
-    }
-
-    fn fatal_for_all(&mut self, cause: Cause, effects: &mut Vec<Effect>) {
-        self.fatal(cause);
-        if let Some(error) = self.error() {
-            self.finish(Err(error), effects);
-        }
     }
 }
 

@@ -15,9 +15,8 @@ impl TransactionManager {
         let Some(request) = self.in_flight.take() else {
             return effects;
         };
-        if let (State::FatalError, Some(error)) = (self.state, self.error()) {
-            // Whatever the answer says, the producer was told that it is done.
-            self.finish(Err(error), &mut effects);
+        if self.state == State::FatalError {
+            // Whatever the answer says, the application was told that the producer is done.
             return effects;
         }
         let api = request.api();
@@ -141,10 +140,6 @@ impl TransactionManager {
                 }
             }
             Class::Fatal => self.fatal(cause),
-        }
-        if let (State::FatalError, Some(error)) = (self.state, self.error()) {
-            // B46: an operation that was refused is never reported as done.
-            self.finish(Err(error), effects);
         }
     }
 

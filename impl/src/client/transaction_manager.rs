@@ -307,8 +307,7 @@ impl TransactionManager {
         let before = self.queue.len();
         self.queue
             .retain(|queued| !is_fatal && matches!(queued.request, Request::FindCoordinator(_)));
-        let waits = self.in_flight.is_some();
-        if before > self.queue.len() || (is_fatal && !waits) {
+        if is_fatal || before > self.queue.len() {
             self.finish(Err(error), effects);
         }
     }

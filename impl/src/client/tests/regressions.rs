@@ -153,6 +153,17 @@ fn b45_an_abort_does_not_skip_the_end_while_a_registration_is_on_its_way() {
 }
 
 #[test]
+fn b45_an_abort_registers_nothing_any_more() {
+    let mut client = Client::ready(V1);
+    client.begin();
+    client.send(0, 1).unwrap();
+    client.send(1, 2).unwrap();
+    client.abort().unwrap();
+    client.lines(&[(0, ErrorCode::None)]);
+    assert_eq!(client.apis(), [Api::AddPartitionsToTxn, Api::EndTxn]);
+}
+
+#[test]
 fn b46_an_end_that_was_refused_is_not_reported_as_done() {
     for version in [V1, V2] {
         let mut client = Client::started(version);
