@@ -17,7 +17,7 @@ fn main() {
             let checks = Checks::new(properties::NAMES.iter().copied(),
                 |w: &World, s| u64::from(properties::violated(w, s)),
                 |w: &World, s| u64::from(properties::violated_terminally(w, s))).unwrap();
-            let mut o = Options::default(); o.max_states = Some(3_000_000); o.threads = 2;
+            let mut o = Options::default(); o.max_states = Some(12_000_000); o.threads = 2;
             let out = run_bfs(&w, &checks, &o);
             println!("{} {} distinct {} generated {} depth {} terminal {} {:.1}s {:.0}/s {:.0}B verdict {:?} expected {:?}", e.name, rs.name(), out.distinct, out.generated, out.depth, out.terminal, out.seconds, out.per_second(), out.bytes_per_state, out.verdict(), expected);
             for v in &out.violations {

@@ -66,6 +66,8 @@ pub struct AddRules {
     pub answer_after_durable: bool,
     /// The Ongoing transition is logged.
     pub ongoing_is_logged: bool,
+    /// What is pending is asked before the identity is compared (KAFKA-18660).
+    pub pending_before_identity: bool,
     /// AddOffsetsToTxn opens a transaction as AddPartitionsToTxn does.
     pub add_offsets_opens: bool,
 }
@@ -138,8 +140,6 @@ pub struct LogRules {
     pub timer_bumps_epoch: bool,
     /// The timer leaves two-phase transactions alone (KIP-939).
     pub timer_skips_2pc: bool,
-    /// Only one outcome per transaction is ever written.
-    pub decide_once: bool,
 }
 
 /// Whether a partition has an open transaction of a producer, for verification.
@@ -196,8 +196,6 @@ pub struct StorageRules {
     pub compact_data_first: bool,
     /// A marker is compacted only when every replica has it.
     pub compact_after_replicas: bool,
-    /// A fail-over promotes only an in-sync replica.
-    pub operator_marker: bool,
 }
 
 /// Fetch.
@@ -291,6 +289,7 @@ impl Rules {
                 shortcut_only_in_ongoing: true,
                 answer_after_durable: true,
                 ongoing_is_logged: true,
+                pending_before_identity: true,
                 add_offsets_opens: true,
             },
             end_txn: EndTxnRules {
@@ -320,7 +319,6 @@ impl Rules {
                 tolerate_clock_back: true,
                 timer_bumps_epoch: true,
                 timer_skips_2pc: true,
-                decide_once: true,
             },
             produce: ProduceRules {
                 ask_coordinator: true,
@@ -343,7 +341,6 @@ impl Rules {
                 snapshot_at_its_offset: true,
                 compact_data_first: true,
                 compact_after_replicas: true,
-                operator_marker: false,
             },
             fetch: FetchRules {
                 single_bound: true,

@@ -278,7 +278,13 @@ impl Producer {
     /// A batch's delivery timeout passes: its fate stays open.
     /// In a transaction only an abort may follow (KIP-360, KAFKA-9279).
     pub fn give_up(&mut self, ctx: &ClientContext<'_>, at: usize, out: &mut Out) -> Step {
-        if at >= self.in_flight.len() || self.is_finished() {
+        if self.is_finished() {
+            return Step::NotEnabled;
+        }
+        if at == self.in_flight.len() && self.request == Some(RequestKind::TxnOffsetCommit) {
+            return self.give_up_staging(ctx, out);
+        }
+        if at >= self.in_flight.len() {
             return Step::NotEnabled;
         }
         let lost = self.in_flight.remove(at);
@@ -287,6 +293,16 @@ impl Producer {
             self.give_up_idempotent(ctx, lost.partition, out);
             return Step::Handled;
         }
+        self.needs_bump |=
+            self.version == TransactionVersion::Tv1 && ctx.rules.client.bump_after_give_up;
+        self.fail_transaction(ctx, out);
+        Step::Handled
+    }
+
+    /// The same for TxnOffsetCommit: only an abort may follow.
+    fn give_up_staging(&mut self, ctx: &ClientContext<'_>, out: &mut Out) -> Step {
+        self.ghost_gave_up = true;
+        self.request = None;
         self.needs_bump |=
             self.version == TransactionVersion::Tv1 && ctx.rules.client.bump_after_give_up;
         self.fail_transaction(ctx, out);

@@ -124,7 +124,8 @@ impl Coordinator {
     ) -> Row {
         use TransactionState::*;
         let slot = &self.slots[usize::from(id.0)];
-        if slot.pending.is_some() {
+        let first = ctx.rules.add.pending_before_identity;
+        if slot.pending.is_some() && first {
             return Row::Refuse(ErrorCode::ConcurrentTransactions);
         }
         let Some(metadata) = slot.metadata else {
@@ -132,6 +133,9 @@ impl Coordinator {
         };
         if let Some(error) = identity_error(&metadata, identity) {
             return Row::Refuse(error);
+        }
+        if slot.pending.is_some() {
+            return Row::Refuse(ErrorCode::ConcurrentTransactions);
         }
         let there = metadata.partitions.contains(partition);
         match metadata.state {

@@ -36,6 +36,9 @@ impl Partition {
             return Step::NotEnabled;
         }
         self.log.retain(|r| r.offset != aborted.last);
+        if !has_data {
+            self.aborted.remove(0);
+        }
         Step::Handled
     }
 

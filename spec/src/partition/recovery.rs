@@ -60,8 +60,16 @@ impl Partition {
         Step::Handled
     }
 
-    /// A replica that was away becomes the leader.
+    /// A replica that was away, and has fetched all that the leader still has, becomes the leader.
     pub fn promote_follower(&mut self, out: &mut Out) -> Step {
+        let Some(follower) = self.follower.as_ref() else {
+            return Step::NotEnabled;
+        };
+        let last = follower.last().map(|r| r.offset);
+        let behind = self.log.iter().any(|r| last.is_none_or(|l| r.offset > l));
+        if behind || self.recovering {
+            return Step::NotEnabled;
+        }
         let Some(log) = self.follower.take() else {
             return Step::NotEnabled;
         };

@@ -50,11 +50,12 @@ impl ParkedRequest {
         }
     }
 
-    /// The sequence that tells parked requests of one producer apart; 0 for offsets.
+    /// What tells parked requests of one producer apart: the sequence, or for offsets, which have
+    /// none, the number of the request.
     pub fn sequence(&self) -> Sequence {
         match self {
             Self::Produce(m) => m.sequence,
-            Self::TxnOffsetCommit(_) => Sequence::FIRST,
+            Self::TxnOffsetCommit(m) => Sequence(i32::from(m.correlation.number)),
         }
     }
 }

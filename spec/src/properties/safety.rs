@@ -238,8 +238,10 @@ fn acked_is_missing(world: &World, state: &State, producer: &Producer) -> bool {
 
 /// S7: refused for good, or made to abort, with nobody to blame.
 fn producer_broken(world: &World, state: &State, producer: &Producer) -> u32 {
+    // A partition that forgot the producer may refuse its next batch; that is no reason to stop it.
+    let forgotten = spent(world, state, Fault::Eviction);
     let refused = producer.phase == Phase::Fatal
-        || (producer.ghost_refused && !producer.ghost_gave_up);
+        || (producer.ghost_refused && !producer.ghost_gave_up && !forgotten);
     if refused && !excused(world, state, producer) {
         Id::S7.bit()
     } else {
@@ -257,14 +259,18 @@ pub fn excused(world: &World, state: &State, producer: &Producer) -> bool {
             && id.is_some()
             && world.workload(q.index).transactional_id == id
     });
-    let spent = |fault| state.budgets.left(fault) < world.scenario.budgets.left(fault);
     let blamed = [
         Fault::Timer,
         Fault::IdExpiry,
         Fault::TopicDeletion,
         Fault::OperatorMarker,
     ];
-    other || producer.ghost_resent_init || blamed.into_iter().any(spent)
+    other || producer.ghost_resent_init || blamed.into_iter().any(|f| spent(world, state, f))
+}
+
+/// Whether a fault has happened.
+fn spent(world: &World, state: &State, fault: Fault) -> bool {
+    state.budgets.left(fault) < world.scenario.budgets.left(fault)
 }
 
 /// S8 and S14 over the identities that instances hold.

@@ -107,6 +107,7 @@ impl Scenario {
             follower: false,
             seed: Seed::Fresh,
             verification: true,
+            stale_routing: false,
             ghost_key: 0,
         }
     }
@@ -165,6 +166,11 @@ impl Scenario {
     /// The same with a replica that may be out of sync.
     pub fn with_follower(self) -> Self {
         Self { follower: true, ..self }
+    }
+
+    /// The same with clients and leaders that do not share what they know of the coordinator.
+    pub fn stale_routing(self) -> Self {
+        Self { stale_routing: true, ..self }
     }
 
     /// The same with `transaction.partition.verification.enable` off.

@@ -118,7 +118,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "markers",
         says: "Markers that are sent again, lost, or written with their answer lost, over a fail-over.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[S1, S2, S3, S4]), (Tv2, &[])],
+        runs: &[(Tv1, &[S1, S2, S3, S4, S7]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0, 1], 2)], 2)
                 .fault(Fault::ResendMarker, 1)
@@ -144,7 +144,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "timer",
         says: "One producer whose transactions time out while it sends EndTxn again.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[S1, S2, S3, S4, S7]), (Tv2, &[])],
+        runs: &[(Tv1, &[S1, S2, S3, S7]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0, 1], 2)], 2)
                 .fault(Fault::Timer, 1)
@@ -188,6 +188,18 @@ pub const CATALOGUE: &[Entry] = &[
         },
     },
     Entry {
+        name: "stale-coordinator",
+        says: "A client or a leader still asks the deposed coordinator although others know the new one.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S7]), (Tv2, &[S7])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .fault(Fault::Election, 1)
+                .stale_routing()
+                .eager()
+        },
+    },
+    Entry {
         name: "failed-append",
         says: "Two instances of one id while appends to the transaction-state log fail.",
         profile: Profile::Default,
@@ -204,7 +216,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "offsets",
         says: "Two transactions that send a record and stage an offset; staging is sent again.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[]), (Tv2, &[])],
+        runs: &[(Tv1, &[S1, S2, S3, S4]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0], 2).with_offset()], 1)
                 .fault(Fault::ResendRequest, 1)
@@ -310,7 +322,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "rotation",
         says: "One producer at the last epoch that sends InitProducerId and EndTxn again.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[S1, S2, S4, S7]), (Tv2, &[])],
+        runs: &[(Tv1, &[S2, S4, S7]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
                 .from(Seed::Logged {
@@ -357,6 +369,7 @@ pub const CATALOGUE: &[Entry] = &[
             Scenario::plain(vec![Workload::sending(&[0, 0], 2).parallel()], 1)
                 .fault(Fault::ResendBatch, 1)
                 .fault(Fault::FailedVerification, 1)
+                .eager()
         },
     },
     Entry {
@@ -458,6 +471,89 @@ pub const CATALOGUE: &[Entry] = &[
             )
             .from(Seed::SequenceAt(Sequence(i32::MAX - 1)))
             .fault(Fault::ResendBatch, 1)
+        },
+    },
+    Entry {
+        name: "compaction-replica",
+        says: "The cleaner runs while a replica is away; it comes back, catches up and leads.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .with_follower()
+                .fault(Fault::Compaction, 2)
+                .fault(Fault::Promotion, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "missed-test",
+        says: "One producer, every acknowledgement of a marker a step of its own.",
+        profile: Profile::Named,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 1)], 2).fault(Fault::SkippedTest, 1)
+        },
+    },
+    Entry {
+        name: "retry-eager",
+        says: "One producer that sends EndTxn again and hears only the answer to the second copy.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S1, S2, S3, S4, S7]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 2)], 2)
+                .fault(Fault::ResendRequest, 1)
+                .fault(Fault::FailedAppend, 1)
+                .resending_only(RequestKind::EndTxn)
+                .eager()
+        },
+    },
+    Entry {
+        name: "retry-once",
+        says: "One transaction whose EndTxn is sent again; only the answer to the second copy is heard.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 1)], 2)
+                .fault(Fault::ResendRequest, 2)
+                .fault(Fault::Election, 1)
+                .resending_only(RequestKind::EndTxn)
+                .eager()
+        },
+    },
+    Entry {
+        name: "bump-retry",
+        says: "A client's bump after a given-up Produce, over a coordinator fail-over.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S7]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .fault(Fault::GiveUp, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "offsets-late",
+        says: "A TxnOffsetCommit is given up and arrives late, or the transaction times out under it.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2).with_offset()], 1)
+                .fault(Fault::GiveUp, 1)
+                .fault(Fault::Timer, 1)
+        },
+    },
+    Entry {
+        name: "offsets-only",
+        says: "A transaction that only stages an offset.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[], 2).with_offset()], 1)
+                .fault(Fault::Election, 1)
+                .fault(Fault::OffsetExpiry, 1)
+                .eager()
         },
     },
 ];

@@ -59,6 +59,9 @@ pub struct Scenario {
     pub seed: Seed,
     /// `transaction.partition.verification.enable`.
     pub verification: bool,
+    /// Clients and leaders may ask a deposed coordinator although they have exchanged messages
+    /// with someone who knows the new one.
+    pub stale_routing: bool,
     /// The ghost numbering: 0 but in the test that renames.
     pub ghost_key: u8,
 }

@@ -128,14 +128,21 @@ impl World {
             }
             Message::Produce(m) if overtakes_first_copy(state, m) => Step::NotEnabled,
             Message::Produce(m) => {
+                self.share_routing(state, m.correlation.producer, usize::from(m.partition.0));
                 state.partitions[usize::from(m.partition.0)].produce(&ctx, m, out)
             }
             Message::WriteTxnMarkers(m) => self.deliver_marker(&ctx, state, m, out),
             Message::VerifyAnswer { .. } => deliver_verdict(&ctx, state, message, out),
-            Message::TxnOffsetCommit(m) => match (state.group.as_mut(), state.partitions.last_mut()) {
-                (Some(group), Some(partition)) => group.txn_offset_commit(partition, &ctx, m, out),
-                (_, _) => Step::NotEnabled,
-            },
+            Message::TxnOffsetCommit(m) => {
+                let at = state.partitions.len() - 1;
+                self.share_routing(state, m.correlation.producer, at);
+                match state.group.as_mut() {
+                    Some(group) => {
+                        group.txn_offset_commit(&mut state.partitions[at], &ctx, m, out)
+                    }
+                    None => Step::NotEnabled,
+                }
+            }
             Message::OffsetFetch(m) => match state.group.as_mut() {
                 Some(group) => group.offset_fetch(&ctx, m, out),
                 None => Step::NotEnabled,
@@ -143,9 +150,16 @@ impl World {
             Message::CoordinatorAnswer(m) => {
                 self.deliver_answer(state, m.correlation.producer, message, out)
             }
-            Message::ProduceAnswer { correlation, .. }
-            | Message::TxnOffsetCommitAnswer { correlation, .. }
-            | Message::OffsetFetchAnswer { correlation, .. } => {
+            Message::ProduceAnswer { correlation, partition, .. } => {
+                self.share_routing(state, correlation.producer, usize::from(partition.0));
+                self.deliver_answer(state, correlation.producer, message, out)
+            }
+            Message::TxnOffsetCommitAnswer { correlation, .. } => {
+                let at = state.partitions.len() - 1;
+                self.share_routing(state, correlation.producer, at);
+                self.deliver_answer(state, correlation.producer, message, out)
+            }
+            Message::OffsetFetchAnswer { correlation, .. } => {
                 self.deliver_answer(state, correlation.producer, message, out)
             }
             Message::InitProducerId(_)
@@ -480,6 +494,18 @@ impl World {
             }
             _ => Step::NotEnabled,
         }
+    }
+
+    /// Who coordinates is known to both ends of a message alike (docs/DEVIATIONS.md), unless the
+    /// scenario lets them differ.
+    fn share_routing(&self, state: &mut State, producer: ProducerIndex, partition: usize) {
+        if self.scenario.stale_routing {
+            return;
+        }
+        let producer = &mut state.producers[usize::from(producer.0)].known_coordinator;
+        let partition = &mut state.partitions[partition].known_coordinator;
+        let newest = (*producer).max(*partition);
+        (*producer, *partition) = (newest, newest);
     }
 
     /// What the client step of `producer` reads.

@@ -128,6 +128,10 @@ impl World {
                     actions.push(Action::GiveUp(p, i));
                 }
             }
+            let staging = producer.request == Some(crate::message::RequestKind::TxnOffsetCommit);
+            if staging && state.budgets.left(Fault::GiveUp) > 0 {
+                actions.push(Action::GiveUp(p, producer.in_flight.len() as u8));
+            }
             if state.budgets.left(Fault::ProducerCrash) > 0 {
                 actions.push(Action::CrashProducer(p));
             }

@@ -3,7 +3,6 @@
 //! states alone.
 
 use super::{Action, State, World};
-use crate::client::Outcome;
 use crate::partition::{Partition, Record, RecordKind, decided};
 use crate::properties::Id;
 use crate::types::*;
@@ -63,11 +62,10 @@ impl World {
         };
         before.ghost_newest[usize::from(id.0)].is_some_and(|newest| {
             // KIP-939: what is taken over is still the older instance's transaction.
-            let takes_over = matches!(
-                before.producers[usize::from(newest.0)].takeover,
-                Outcome::CommitAsked | Outcome::AbortAsked
-            );
-            newest != producer && !takes_over
+            let taken_over = self.workload(newest).keep_prepared
+                && before.log.committed[usize::from(id.0)]
+                    .is_some_and(|m| m.ghost == record.ghost);
+            newest != producer && !taken_over
         })
     }
 
