@@ -230,7 +230,11 @@ fn properties(config: &KafkaConfig, node: &Node, controller: SocketAddr) -> Stri
         fs::read_to_string(kafka_folder().join("server.properties")).unwrap_or_default(),
         format!(
             "process.roles={}",
-            if controls { "broker,controller" } else { "broker" }
+            if controls {
+                "broker,controller"
+            } else {
+                "broker"
+            }
         ),
         format!("node.id={}", node.id),
         format!("controller.quorum.bootstrap.servers={controller}"),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -39,7 +40,12 @@ impl Node {
     pub fn format(&self, transaction_version: i16) -> Result<(), StartError> {
         let mut command = Command::new("java");
         command
-            .args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", &self.classpath])
+            .args([
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                &self.classpath,
+            ])
             .args(["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c"])
             .arg(self.properties());
         if self.id == 1 {
@@ -73,6 +79,8 @@ impl Node {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
+            // Its own group: a terminal's Ctrl-C is for us, and we stop the node in good order.
+            .process_group(0)
             .spawn()?;
         let mut line = String::new();
         if let Some(output) = launcher.stdout.take() {

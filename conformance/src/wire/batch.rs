@@ -260,7 +260,10 @@ mod tests {
             transactional: true,
             records: vec![
                 (None, None),
-                (Some(Bytes::from_static(b"k")), Some(Bytes::from(vec![0; 300]))),
+                (
+                    Some(Bytes::from_static(b"k")),
+                    Some(Bytes::from(vec![0; 300])),
+                ),
             ],
         }
     }

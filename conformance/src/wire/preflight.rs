@@ -166,7 +166,10 @@ impl Walk<'_> {
         let start = self.at;
         self.skip(plain_bytes)?;
         let signed = match plain_bytes {
-            2 => i64::from(i16::from_be_bytes([self.bytes[start], self.bytes[start + 1]])),
+            2 => i64::from(i16::from_be_bytes([
+                self.bytes[start],
+                self.bytes[start + 1],
+            ])),
             _ => i64::from(i32::from_be_bytes([
                 self.bytes[start],
                 self.bytes[start + 1],

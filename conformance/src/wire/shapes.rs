@@ -261,10 +261,8 @@ static INIT_PRODUCER_ID: Shape = Shape {
     fields: &[INT32, INT16, INT64, INT16],
 };
 
-const PARTITION_ERRORS: Field = Field::always(Array(&[
-    TEXT,
-    Field::always(Array(&[INT32, INT16])),
-]));
+const PARTITION_ERRORS: Field =
+    Field::always(Array(&[TEXT, Field::always(Array(&[INT32, INT16]))]));
 
 static ADD_PARTITIONS_TO_TXN: Shape = Shape {
     flexible_from: 3,

@@ -233,7 +233,10 @@ mod tests {
     fn a_cut_value_is_refused() {
         let whole = value(1).encode();
         for cut in 0..whole.len() {
-            assert!(TransactionLogValue::decode(&whole.slice(..cut)).is_err(), "cut {cut}");
+            assert!(
+                TransactionLogValue::decode(&whole.slice(..cut)).is_err(),
+                "cut {cut}"
+            );
         }
     }
 }

@@ -1,6 +1,7 @@
 //! EndTxn: every state, verb and epoch (semantics 3.3 and 3.4).
 
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
+use super::story::{Abort, Commit, Story};
 use fencepost_conformance::wire::{ErrorCode, Producer, TransactionResult};
 
 const VERBS: [TransactionResult; 2] = [Commit, Abort];
@@ -8,7 +9,13 @@ const VERBS: [TransactionResult; 2] = [Commit, Abort];
 /// EndTxn v0 to v4: the answer has no pair.
 pub fn classic(facts: &mut Facts) {
     let story = facts.story("end v4").named("no mapping");
-    refused(story, 4, Producer { id: 7, epoch: 0 }, Commit, "INVALID_PRODUCER_ID_MAPPING");
+    refused(
+        story,
+        4,
+        Producer { id: 7, epoch: 0 },
+        Commit,
+        "INVALID_PRODUCER_ID_MAPPING",
+    );
     for verb in VERBS {
         let story = facts.story("end v4").empty_at(1);
         let current = story.producer;
@@ -16,7 +23,15 @@ pub fn classic(facts: &mut Facts) {
 
         let mut story = facts.story("end v4").ongoing_at(1);
         let current = story.producer;
-        story.end(4, Producer { id: current.id + 5000, epoch: 1 }, verb, "INVALID_PRODUCER_ID_MAPPING");
+        story.end(
+            4,
+            Producer {
+                id: current.id + 5000,
+                epoch: 1,
+            },
+            verb,
+            "INVALID_PRODUCER_ID_MAPPING",
+        );
         story.end(4, current.at(0), verb, "PRODUCER_FENCED");
         story.end(1, current.at(0), verb, "INVALID_PRODUCER_EPOCH");
         story.end(4, current.at(2), verb, "PRODUCER_FENCED");
@@ -25,7 +40,11 @@ pub fn classic(facts: &mut Facts) {
         for done in VERBS {
             let mut story = facts.story("end v4").complete_from(1, done, 4);
             let current = story.producer;
-            let repeated = if done == verb { "NONE" } else { "INVALID_TXN_STATE" };
+            let repeated = if done == verb {
+                "NONE"
+            } else {
+                "INVALID_TXN_STATE"
+            };
             story.end(4, current, verb, repeated);
             story.end(4, current.at(0), verb, "PRODUCER_FENCED");
             story.end(4, current.at(2), verb, "PRODUCER_FENCED");
@@ -33,20 +52,40 @@ pub fn classic(facts: &mut Facts) {
             let mut story = facts.story("end v4").stuck_from(1, done, 4);
             let current = story.producer;
             story.end(4, current, verb, "CONCURRENT_TRANSACTIONS");
-            story.end(4, Producer { id: current.id + 5000, epoch: 1 }, verb, "INVALID_PRODUCER_ID_MAPPING");
+            story.end(
+                4,
+                Producer {
+                    id: current.id + 5000,
+                    epoch: 1,
+                },
+                verb,
+                "INVALID_PRODUCER_ID_MAPPING",
+            );
             story.end(4, current.at(0), verb, "PRODUCER_FENCED");
         }
     }
 }
 
-fn refused(mut story: Story<'_>, version: i16, producer: Producer, verb: TransactionResult, semantics: &str) {
+fn refused(
+    mut story: Story<'_>,
+    version: i16,
+    producer: Producer,
+    verb: TransactionResult,
+    semantics: &str,
+) {
     story.end(version, producer, verb, semantics);
 }
 
 /// EndTxn v5 on a cluster at TV2.
 pub fn bumping(facts: &mut Facts) {
     let story = facts.story("end v5").named("no mapping");
-    refused(story, 5, Producer { id: 7, epoch: 0 }, Abort, "INVALID_PRODUCER_ID_MAPPING");
+    refused(
+        story,
+        5,
+        Producer { id: 7, epoch: 0 },
+        Abort,
+        "INVALID_PRODUCER_ID_MAPPING",
+    );
     empty_and_ongoing(facts);
     complete(facts);
     prepare(facts);
@@ -56,7 +95,10 @@ fn empty_and_ongoing(facts: &mut Facts) {
     for verb in VERBS {
         let mut story = facts.story("end v5").empty_at(2);
         let current = story.producer;
-        let other = Producer { id: current.id + 5000, epoch: 2 };
+        let other = Producer {
+            id: current.id + 5000,
+            epoch: 2,
+        };
         story.end(5, other, verb, "INVALID_PRODUCER_ID_MAPPING");
         story.end(5, current.at(1), verb, "PRODUCER_FENCED");
         story.end(5, current.at(0), verb, "PRODUCER_FENCED");
@@ -75,7 +117,10 @@ fn empty_and_ongoing(facts: &mut Facts) {
 
         let mut story = facts.story("end v5").ongoing_at(2);
         let current = story.producer;
-        let other = Producer { id: current.id + 5000, epoch: 2 };
+        let other = Producer {
+            id: current.id + 5000,
+            epoch: 2,
+        };
         story.end(5, other, verb, "INVALID_PRODUCER_ID_MAPPING");
         story.end(5, current.at(1), verb, "PRODUCER_FENCED");
         story.end(5, current.at(0), verb, "PRODUCER_FENCED");
@@ -94,7 +139,10 @@ fn complete(facts: &mut Facts) {
             // Ended from (P,2), so stored at (P,3): a retry carries epoch 2.
             let mut story = facts.story("end v5").complete_from(2, done, 5);
             let current = story.producer;
-            let other = Producer { id: current.id + 5000, epoch: 3 };
+            let other = Producer {
+                id: current.id + 5000,
+                epoch: 3,
+            };
             story.end(5, other, verb, "INVALID_PRODUCER_ID_MAPPING");
             story.end(5, current.at(1), verb, "PRODUCER_FENCED");
             story.end(5, current.at(4), verb, "PRODUCER_FENCED");
@@ -121,7 +169,10 @@ fn prepare(facts: &mut Facts) {
             story.end(5, current.at(2), verb, "CONCURRENT_TRANSACTIONS");
             story.end(5, current.at(3), verb, "CONCURRENT_TRANSACTIONS");
             story.end(5, current.at(1), verb, "CONCURRENT_TRANSACTIONS");
-            let other = Producer { id: current.id + 5000, epoch: 2 };
+            let other = Producer {
+                id: current.id + 5000,
+                epoch: 2,
+            };
             story.end(5, other, verb, "CONCURRENT_TRANSACTIONS");
         }
     }

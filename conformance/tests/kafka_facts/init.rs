@@ -2,7 +2,8 @@
 
 use fencepost_conformance::wire::{ErrorCode, InitProducerId, Producer, TransactionResult};
 
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
+use super::story::{Abort, Commit, Story};
 
 const PF: &str = "PRODUCER_FENCED";
 const CT: &str = "CONCURRENT_TRANSACTIONS";
@@ -37,7 +38,12 @@ fn requests_without_state(facts: &mut Facts) {
         ("id \"\", timeout 0", Some(""), 0, "INVALID_REQUEST"),
         ("timeout 0", Some("t"), 0, "INVALID_TRANSACTION_TIMEOUT"),
         ("timeout -1", Some("t"), -1, "INVALID_TRANSACTION_TIMEOUT"),
-        ("timeout 900001 ms", Some("t"), 900_001, "INVALID_TRANSACTION_TIMEOUT"),
+        (
+            "timeout 900001 ms",
+            Some("t"),
+            900_001,
+            "INVALID_TRANSACTION_TIMEOUT",
+        ),
         ("timeout 900000 ms", Some("limit"), 900_000, "NONE (P,0)"),
     ] {
         let mut story = facts.story("init").named(start);
@@ -52,7 +58,13 @@ fn requests_without_state(facts: &mut Facts) {
         (Producer { id: 5, epoch: -1 }, "INVALID_REQUEST"),
         (Producer { id: -1, epoch: 5 }, "INVALID_REQUEST"),
         (Producer::NONE, "NONE (P,0)"),
-        (Producer { id: 99_999, epoch: 5 }, "NONE (Q,0)"),
+        (
+            Producer {
+                id: 99_999,
+                epoch: 5,
+            },
+            "NONE (Q,0)",
+        ),
     ] {
         let mut story = facts.story("init").named("no mapping");
         story.init(expected, semantics);
@@ -101,7 +113,11 @@ fn ongoing(facts: &mut Facts) {
     story.init(Producer::NONE, "NONE (P,3)");
 
     // The fence keeps the old epoch as lastProducerEpoch under TV2 only.
-    let retry = if facts.transaction_version == 2 { "NONE (P,2)" } else { PF };
+    let retry = if facts.transaction_version == 2 {
+        "NONE (P,2)"
+    } else {
+        PF
+    };
     for (epoch, after) in [(1, retry), (0, PF), (2, "NONE (P,3)"), (9, PF)] {
         let mut story = facts.story("init").ongoing_at(1);
         let current = story.producer;

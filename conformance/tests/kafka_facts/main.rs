@@ -15,10 +15,14 @@ mod parts;
 mod prepare;
 mod produce;
 mod recorded;
+mod seed;
 mod seeded;
+mod story;
 mod timeout;
 mod two_phase;
+mod words;
 
+use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use fencepost_conformance::kafka_server::{KafkaConfig, StartError};
@@ -52,7 +56,11 @@ fn ask(config: &KafkaConfig, areas: &[Area]) -> Option<Facts> {
                 std::env::var_os("FENCEPOST_REQUIRE_ALL").is_none_or(|value| value != "1"),
                 "FENCEPOST_REQUIRE_ALL=1, but Apache Kafka cannot run here: {what}"
             );
-            println!("SKIPPED: Apache Kafka cannot run here: {what}");
+            // Past the test runner's capture: a skipped judge is to be seen.
+            let line = format!("SKIPPED: Apache Kafka cannot run here: {what}\n");
+            std::io::stderr()
+                .write_all(line.as_bytes())
+                .expect("stderr");
             return None;
         }
         Err(StartError::Failed(why)) => panic!("Apache Kafka did not start: {why}"),

@@ -2,7 +2,8 @@
 
 use fencepost_conformance::wire::{Batch, ErrorCode, Marker, Producer, TopicPartition};
 
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
+use super::story::{Abort, Commit, Story};
 
 const STALE: &str = "INVALID_PRODUCER_EPOCH";
 const FENCED: &str = "TRANSACTION_COORDINATOR_FENCED";
@@ -79,7 +80,16 @@ fn no_open_transaction(facts: &mut Facts, form: (i16, i8)) {
 
 fn unknown_producer(facts: &mut Facts, form: (i16, i8)) {
     let mut story = facts.story("markers").named("producer unknown here");
-    write(&mut story, form, Producer { id: 77_777, epoch: 0 }, 5, "NONE");
+    write(
+        &mut story,
+        form,
+        Producer {
+            id: 77_777,
+            epoch: 0,
+        },
+        5,
+        "NONE",
+    );
 }
 
 fn coordinator_epoch(facts: &mut Facts) {

@@ -4,7 +4,8 @@ use fencepost_conformance::wire::{
     ErrorCode, GroupMember, Producer, TopicPartition, TxnOffsetCommit,
 };
 
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
+use super::story::{Abort, Commit, Story};
 
 const GENERATION: &str = "ILLEGAL_GENERATION";
 const UNKNOWN_MEMBER: &str = "UNKNOWN_MEMBER_ID";
@@ -49,11 +50,17 @@ impl Group<'_, '_> {
             .txn_offset_commit(version, &commit)
             .expect("TxnOffsetCommit");
         let pair = self.story.pair(producer);
-        let who = match (member.generation_id, member.member_id.as_str(), &member.instance_id) {
+        let who = match (
+            member.generation_id,
+            member.member_id.as_str(),
+            &member.instance_id,
+        ) {
             (-1, "", None) => String::new(),
             (generation, "", None) => format!(" generation {generation}, no member"),
             (generation, "nobody", None) => format!(" generation {generation}, unknown member"),
-            (generation, "nobody", Some(_)) => format!(" generation {generation}, instance, wrong member"),
+            (generation, "nobody", Some(_)) => {
+                format!(" generation {generation}, instance, wrong member")
+            }
             (generation, _, None) => format!(" generation {generation}, member"),
             (generation, _, Some(_)) => format!(" generation {generation}, member, instance"),
         };
@@ -143,7 +150,10 @@ fn identity(facts: &mut Facts) {
         "Ongoing (P,1), offsets added".clone_into(&mut group.story.start);
         group.commit(version, current.at(0), &nobody(), 7, STALE);
         group.commit(version, current.at(2), &nobody(), 7, STALE);
-        let other = Producer { id: current.id + 5000, epoch: 1 };
+        let other = Producer {
+            id: current.id + 5000,
+            epoch: 1,
+        };
         group.commit(version, other, &nobody(), 7, "INVALID_PRODUCER_ID_MAPPING");
         group.commit(version, current, &nobody(), 7, "NONE");
         group.commit(version, current.at(0), &nobody(), 7, STALE);
@@ -174,15 +184,31 @@ fn simple_group(facts: &mut Facts) {
 /// Joins as the only member and gives its id and generation.
 fn join(group: &mut Group<'_, '_>, instance: Option<&str>) -> GroupMember {
     let id = group.id.clone();
-    let mut answer = group.story.wire().join_group(&id, "", instance).expect("JoinGroup");
+    let mut answer = group
+        .story
+        .wire()
+        .join_group(&id, "", instance)
+        .expect("JoinGroup");
     if answer.error == ErrorCode(79) {
         let member_id = answer.member.member_id.clone();
-        answer = group.story.wire().join_group(&id, &member_id, instance).expect("JoinGroup");
+        answer = group
+            .story
+            .wire()
+            .join_group(&id, &member_id, instance)
+            .expect("JoinGroup");
     }
     assert_eq!(answer.error, ErrorCode::NONE);
-    let error = group.story.wire().sync_group(&id, &answer.member).expect("SyncGroup");
+    let error = group
+        .story
+        .wire()
+        .sync_group(&id, &answer.member)
+        .expect("SyncGroup");
     assert_eq!(error, ErrorCode::NONE);
-    let error = group.story.wire().heartbeat(&id, &answer.member).expect("Heartbeat");
+    let error = group
+        .story
+        .wire()
+        .heartbeat(&id, &answer.member)
+        .expect("Heartbeat");
     assert_eq!(error, ErrorCode::NONE);
     answer.member
 }
@@ -206,7 +232,11 @@ fn classic_group(facts: &mut Facts) {
             group.commit(version, current, &member(1, ""), 7, UNKNOWN_MEMBER);
         }
         let id = group.id.clone();
-        group.story.wire().leave_group(&id, &me).expect("LeaveGroup");
+        group
+            .story
+            .wire()
+            .leave_group(&id, &me)
+            .expect("LeaveGroup");
         "group Empty again".clone_into(&mut group.story.start);
         group.commit(version, current, &nobody(), 8, "NONE");
         if version >= 3 {
@@ -251,7 +281,12 @@ fn visibility(facts: &mut Facts) {
         group.fetch(true, "UNSTABLE_OFFSET_COMMIT -1");
         group.fetch(false, "NONE 3");
         group.commit(3, current, &nobody(), 8, "NONE");
-        group.story.end(end, current, done, if end == 5 { "NONE (P,2)" } else { "NONE" });
+        group.story.end(
+            end,
+            current,
+            done,
+            if end == 5 { "NONE (P,2)" } else { "NONE" },
+        );
         let seen = if done == Commit { "NONE 8" } else { "NONE 3" };
         group.fetch(true, seen);
         group.fetch(false, seen);
@@ -269,7 +304,14 @@ fn visibility(facts: &mut Facts) {
         .wire()
         .offset_commit(&id, &nobody(), &partition, 4)
         .expect("OffsetCommit");
-    group.story.row("OffsetCommit offset 4", "NONE", &error.to_string());
-    group.story.end(end, current, Commit, if end == 5 { "NONE (P,2)" } else { "NONE" });
+    group
+        .story
+        .row("OffsetCommit offset 4", "NONE", &error.to_string());
+    group.story.end(
+        end,
+        current,
+        Commit,
+        if end == 5 { "NONE (P,2)" } else { "NONE" },
+    );
     group.fetch(true, "NONE 4");
 }

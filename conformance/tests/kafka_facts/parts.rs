@@ -2,7 +2,8 @@
 
 use fencepost_conformance::wire::{ErrorCode, Producer, TopicPartition, TransactionToAdd};
 
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
+use super::story::{Abort, Commit, Story};
 
 const MAP: &str = "INVALID_PRODUCER_ID_MAPPING";
 const PF: &str = "PRODUCER_FENCED";
@@ -63,7 +64,10 @@ fn ask(story: &mut Story<'_>, form: Form, producer: Producer, semantics: &str) {
                 .wire()
                 .add_offsets_to_txn(version, &id, producer, "group")
                 .expect("AddOffsetsToTxn");
-            (format!("AddOffsets v{version} {shown_pair}"), error.to_string())
+            (
+                format!("AddOffsets v{version} {shown_pair}"),
+                error.to_string(),
+            )
         }
     };
     story.row(&request, semantics, &answer);
@@ -164,7 +168,11 @@ fn downgrades(facts: &mut Facts) {
     let mut story = facts.story("parts").ongoing_at(1);
     let current = story.producer;
     for version in 0..=3 {
-        let semantics = if version < 2 { "INVALID_PRODUCER_EPOCH" } else { PF };
+        let semantics = if version < 2 {
+            "INVALID_PRODUCER_EPOCH"
+        } else {
+            PF
+        };
         ask(&mut story, Form::Client(version), current.at(0), semantics);
         ask(&mut story, Form::Offsets(version), current.at(0), semantics);
     }
@@ -207,7 +215,12 @@ fn several_partitions(facts: &mut Facts) {
 
 /// clientTransactionVersion, which the log value keeps in tag 2.
 fn stored_client_version(facts: &mut Facts) {
-    for form in [Form::Client(3), Form::Broker(4), Form::Broker(5), Form::Offsets(4)] {
+    for form in [
+        Form::Client(3),
+        Form::Broker(4),
+        Form::Broker(5),
+        Form::Offsets(4),
+    ] {
         let mut story = facts.story("parts").empty_at(0);
         let current = story.producer;
         ask(&mut story, form, current, "NONE");

@@ -6,7 +6,8 @@ use fencepost_conformance::wire::{
     TopicSpec, TransactionResult,
 };
 
-use super::harness::{Abort, Commit, Facts, Story, TIMEOUT, wait_until};
+use super::harness::{Facts, TIMEOUT, wait_until};
+use super::story::{Abort, Commit, Story};
 
 const CT: &str = "CONCURRENT_TRANSACTIONS";
 
@@ -60,7 +61,11 @@ fn leader(story: &Story<'_>) -> Connection {
 }
 
 fn end_version(story: &Story<'_>) -> i16 {
-    if story.facts.transaction_version == 2 { 5 } else { 4 }
+    if story.facts.transaction_version == 2 {
+        5
+    } else {
+        4
+    }
 }
 
 /// Halts broker 2, then ends the transaction: the answer comes all the same.
@@ -147,7 +152,12 @@ fn leader_gone(facts: &mut Facts) {
     let semantics = if version == 5 { "NONE (P,2)" } else { "NONE" };
     let answer = story.end_raw(version, current, Commit);
     let shown = story.with_pair(answer.error, answer.producer);
-    story.row_after(&format!("EndTxn v{version} Commit (P,1)"), semantics, &shown, "");
+    story.row_after(
+        &format!("EndTxn v{version} Commit (P,1)"),
+        semantics,
+        &shown,
+        "",
+    );
     std::thread::sleep(std::time::Duration::from_millis(500));
     let (held, epoch) = match version {
         5 => ("PrepareCommit (P,2) 1 part.", 2),
@@ -179,7 +189,12 @@ fn leader_gone(facts: &mut Facts) {
         "NONE",
         &answer.error.to_string(),
     );
-    story.end(version, next, Abort, if version == 5 { "NONE (P,3)" } else { "NONE" });
+    story.end(
+        version,
+        next,
+        Abort,
+        if version == 5 { "NONE (P,3)" } else { "NONE" },
+    );
     let (log, producers) = (story.log_at(&mut leader), story.producers_at(&mut leader));
     let semantics = match version {
         5 => "[d1 C2 d2 A3] hw 4 lso 4 aborted 1",
@@ -191,7 +206,12 @@ fn leader_gone(facts: &mut Facts) {
         .expect("Fetch")
         .aborted;
     let firsts: Vec<i64> = aborted.unwrap_or_default().iter().map(|it| it.1).collect();
-    story.row_after("Fetch read_committed, aborted from", "[2]", &format!("{firsts:?}"), "");
+    story.row_after(
+        "Fetch read_committed, aborted from",
+        "[2]",
+        &format!("{firsts:?}"),
+        "",
+    );
 }
 
 fn await_leader(story: &mut Story<'_>) -> Connection {

@@ -2,7 +2,8 @@
 
 use fencepost_conformance::wire::{Batch, Producer};
 
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
+use super::story::{Abort, Commit, Story};
 
 const SEQUENCE: &str = "OUT_OF_ORDER_SEQUENCE_NUMBER";
 const STALE: &str = "INVALID_PRODUCER_EPOCH";
@@ -41,10 +42,17 @@ fn send_batch(story: &mut Story<'_>, version: i16, batch: &Batch, semantics: &st
         offset => format!("{} at {offset}", answer.error),
     };
     let pair = story.pair(batch.producer);
-    let plain = if batch.transactional { "" } else { " not transactional" };
+    let plain = if batch.transactional {
+        ""
+    } else {
+        " not transactional"
+    };
     let after = format!("{}, {}", story.state(), story.log());
     story.row_after(
-        &format!("Produce v{version} {pair} seq {}{plain}", batch.base_sequence),
+        &format!(
+            "Produce v{version} {pair} seq {}{plain}",
+            batch.base_sequence
+        ),
         semantics,
         &shown,
         &after,
@@ -78,7 +86,13 @@ fn sequences(facts: &mut Facts) {
     send(&mut story, 11, current, 2, SEQUENCE);
     send(&mut story, 11, current, 0, "NONE at 0");
     for sequence in 1..=5 {
-        send(&mut story, 11, current, sequence, &format!("NONE at {sequence}"));
+        send(
+            &mut story,
+            11,
+            current,
+            sequence,
+            &format!("NONE at {sequence}"),
+        );
     }
     send(&mut story, 11, current, 1, "NONE at 1");
     send(&mut story, 11, current, 0, SEQUENCE);
@@ -112,7 +126,12 @@ fn after_a_marker(facts: &mut Facts) {
 }
 
 fn verification(facts: &mut Facts) {
-    for (version, semantics) in [(9, STATE), (10, STATE), (11, "TRANSACTION_ABORTABLE"), (12, "NONE at 0")] {
+    for (version, semantics) in [
+        (9, STATE),
+        (10, STATE),
+        (11, "TRANSACTION_ABORTABLE"),
+        (12, "NONE at 0"),
+    ] {
         let mut story = facts.story("produce").empty_at(1);
         let current = story.producer;
         send(&mut story, version, current, 0, semantics);
@@ -124,12 +143,20 @@ fn verification(facts: &mut Facts) {
         let mut story = facts.story("produce").complete_from(1, Commit, end);
         let current = story.producer;
         let sequence = if end == 5 { 0 } else { 1 };
-        let semantics = if version == 12 { "NONE at 2" } else { "TRANSACTION_ABORTABLE" };
+        let semantics = if version == 12 {
+            "NONE at 2"
+        } else {
+            "TRANSACTION_ABORTABLE"
+        };
         send(&mut story, version, current, sequence, semantics);
 
         let mut story = facts.story("produce").stuck_from(1, Commit, end);
         let current = story.producer;
-        let semantics = if version == 12 { "CONCURRENT_TRANSACTIONS" } else { "NOT_ENOUGH_REPLICAS" };
+        let semantics = if version == 12 {
+            "CONCURRENT_TRANSACTIONS"
+        } else {
+            "NOT_ENOUGH_REPLICAS"
+        };
         send(&mut story, version, current, 1, semantics);
         send(&mut story, version, current.at(0), 1, "?");
     }
@@ -143,7 +170,10 @@ fn identity(facts: &mut Facts) {
         let mut story = story.named("Ongoing (P,1), partition added, no record");
         send(&mut story, version, current.at(0), 0, STALE);
         send(&mut story, version, current.at(2), 0, STALE);
-        let other = Producer { id: current.id + 5000, epoch: 1 };
+        let other = Producer {
+            id: current.id + 5000,
+            epoch: 1,
+        };
         send(&mut story, version, other, 0, "INVALID_PRODUCER_ID_MAPPING");
         send(&mut story, version, current, 0, "NONE at 0");
         send(&mut story, version, current, 1, "NONE at 1");
@@ -188,7 +218,10 @@ fn not_transactional(facts: &mut Facts) {
         send_batch(&mut story, version, &batch, "?");
         send(&mut story, 12, current, 1, "?");
     }
-    let mut story = facts.story("produce").empty_at(1).named("transactional batch, null transactional id");
+    let mut story = facts
+        .story("produce")
+        .empty_at(1)
+        .named("transactional batch, null transactional id");
     let batch = Batch::transactional(story.producer, 0, "v");
     let partition = story.partition.clone();
     let shown = match story.wire().produce(11, None, &partition, &batch) {

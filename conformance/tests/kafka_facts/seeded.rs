@@ -1,107 +1,18 @@
 //! States that take hours to reach, written into `__transaction_state` and loaded by a restart:
 //! epoch exhaustion (semantics 2 and 3), and what a reload does with each stored state.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use fencepost_conformance::wire::Producer;
 
-use bytes::Bytes;
-use fencepost_conformance::wire::{
-    Batch, ErrorCode, Producer, TopicPartition, TransactionLogValue, transaction_log_key,
-};
-
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
 use super::produce;
+use super::seed::{
+    COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT, PREPARE_COMMIT, Seed,
+    older_open, seed,
+};
+use super::story::{Abort, Commit, Story};
 
 const EXH: i16 = 32_766;
 const MAX: i16 = 32_767;
-const EMPTY: i8 = 0;
-const ONGOING: i8 = 1;
-const PREPARE_COMMIT: i8 = 2;
-const PREPARE_ABORT: i8 = 3;
-const COMPLETE_COMMIT: i8 = 4;
-const COMPLETE_ABORT: i8 = 5;
-
-/// A seeded id: its story goes on after the restart.
-struct Seed {
-    id: String,
-    partition: TopicPartition,
-    producer: Producer,
-    start: String,
-}
-
-/// Javas's String.hashCode over `__transaction_state`'s partitions, as Kafka spreads ids.
-fn partition_for(id: &str) -> i32 {
-    let hash = id
-        .encode_utf16()
-        .fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)));
-    hash.checked_abs().unwrap_or(0) % 3
-}
-
-fn now_ms() -> i64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_millis() as i64)
-}
-
-/// Writes a record for a new id, whose real producer id it takes, at `epoch`.
-fn seed(facts: &mut Facts, status: i8, epoch: i16, timeout_ms: i32, tags: &[(u32, i64)]) -> Seed {
-    let story = facts.story("seed").empty_at(0);
-    let producer = story.producer.at(epoch);
-    let (id, partition) = (story.id.clone(), story.partition.clone());
-    let in_transaction = [ONGOING, PREPARE_COMMIT, PREPARE_ABORT].contains(&status);
-    let now = now_ms();
-    let value = TransactionLogValue {
-        version: 1,
-        producer,
-        timeout_ms,
-        status,
-        // Null only in Empty: a broker that loads null in another state gives up on the partition.
-        partitions: match (status, in_transaction) {
-            (EMPTY, _) => None,
-            (_, true) => Some(vec![partition.clone()]),
-            (_, false) => Some(Vec::new()),
-        },
-        last_update_timestamp: now,
-        start_timestamp: if in_transaction { now } else { -1 },
-        tags: tags
-            .iter()
-            .map(|(tag, number)| {
-                let bytes = match tag {
-                    0 | 1 => Bytes::copy_from_slice(&number.to_be_bytes()),
-                    _ => Bytes::copy_from_slice(&(*number as i16).to_be_bytes()),
-                };
-                (*tag, bytes)
-            })
-            .collect(),
-    };
-    let batch = Batch {
-        producer: Producer::NONE,
-        base_sequence: -1,
-        transactional: false,
-        records: vec![(Some(transaction_log_key(&id)), Some(value.encode()))],
-    };
-    let log = TopicPartition::new("__transaction_state", partition_for(&id));
-    let answer = facts
-        .connect_as_admin()
-        .produce(11, None, &log, &batch)
-        .expect("Produce");
-    assert_eq!(answer.error, ErrorCode::NONE, "{:?}", answer.message);
-    Seed {
-        id,
-        partition,
-        producer,
-        start: format!("{} (P,{epoch}) loaded", super::harness::status_name(status)),
-    }
-}
-
-fn go_on<'a>(facts: &'a mut Facts, seed: &Seed) -> Story<'a> {
-    let mut story = facts.story("seeded");
-    story.id.clone_from(&seed.id);
-    story.partition.clone_from(&seed.partition);
-    story.producer = seed.producer;
-    story.name(seed.producer.id);
-    story.start.clone_from(&seed.start);
-    story
-}
 
 fn read_stored(story: &mut Story<'_>) {
     let stored = story.stored();
@@ -159,13 +70,13 @@ pub fn all(facts: &mut Facts) {
 }
 
 fn empty_at_exh(facts: &mut Facts, seeds: &[Seed]) {
-    let mut story = go_on(facts, &seeds[0]);
+    let mut story = seeds[0].go_on(facts);
     let old = story.producer;
     story.init(Producer::NONE, "NONE (Q,0)");
     read_stored(&mut story);
     story.init(old, "PRODUCER_FENCED");
 
-    let mut story = go_on(facts, &seeds[1]);
+    let mut story = seeds[1].go_on(facts);
     let old = story.producer;
     let answer = story.init(old, "NONE (Q,0)");
     read_stored(&mut story);
@@ -174,19 +85,19 @@ fn empty_at_exh(facts: &mut Facts, seeds: &[Seed]) {
     story.init(answer.producer, "NONE (Q,1)");
     story.init(old, "PRODUCER_FENCED");
 
-    let mut story = go_on(facts, &seeds[2]);
+    let mut story = seeds[2].go_on(facts);
     let old = story.producer;
     story.init(old.at(EXH - 1), "PRODUCER_FENCED");
     story.init(old.at(MAX), "PRODUCER_FENCED");
 
     // Left for the second restart: rotated with the expected pair.
-    let mut story = go_on(facts, &seeds[3]);
+    let mut story = seeds[3].go_on(facts);
     let old = story.producer;
     story.init(old, "NONE (Q,0)");
 
     if facts.transaction_version == 2 {
         for (seed, verb) in seeds[4..6].iter().zip([Abort, Commit]) {
-            let mut story = go_on(facts, seed);
+            let mut story = seed.go_on(facts);
             let old = story.producer;
             let semantics = match verb {
                 Abort => "NONE (Q,0)",
@@ -199,7 +110,7 @@ fn empty_at_exh(facts: &mut Facts, seeds: &[Seed]) {
             }
         }
     }
-    let mut story = go_on(facts, &seeds[6]);
+    let mut story = seeds[6].go_on(facts);
     let old = story.producer;
     story.add(3, old, "NONE");
     produce::send(&mut story, 11, old, 0, "NONE at 0");
@@ -209,7 +120,7 @@ fn empty_at_exh(facts: &mut Facts, seeds: &[Seed]) {
 }
 
 fn below_exh(facts: &mut Facts, seed: &Seed) {
-    let mut story = go_on(facts, seed);
+    let mut story = seed.go_on(facts);
     let old = story.producer;
     story.init(old, "NONE (P,32766)");
     story.init(old, "NONE (P,32766)");
@@ -219,15 +130,15 @@ fn below_exh(facts: &mut Facts, seed: &Seed) {
 /// Empty, CompleteCommit and CompleteAbort at 32767, four of each.
 fn stranded_at_max(facts: &mut Facts, seeds: &[Seed]) {
     for of_state in seeds.chunks(4) {
-        let mut story = go_on(facts, &of_state[0]);
+        let mut story = of_state[0].go_on(facts);
         story.init(Producer::NONE, "NONE (Q,0)");
-        let mut story = go_on(facts, &of_state[1]);
+        let mut story = of_state[1].go_on(facts);
         let old = story.producer;
         story.init(old, "NONE (Q,0)");
-        let mut story = go_on(facts, &of_state[2]);
+        let mut story = of_state[2].go_on(facts);
         let old = story.producer;
         story.add(3, old, "NONE");
-        let mut story = go_on(facts, &of_state[3]);
+        let mut story = of_state[3].go_on(facts);
         let old = story.producer;
         story.end(5, old, Abort, "?");
         read_stored(&mut story);
@@ -236,7 +147,7 @@ fn stranded_at_max(facts: &mut Facts, seeds: &[Seed]) {
 
 fn ongoing_at_exh(facts: &mut Facts, seeds: &[Seed], expiring: &Seed) {
     for (seed, verb) in seeds[0..2].iter().zip([Commit, Abort]) {
-        let mut story = go_on(facts, seed);
+        let mut story = seed.go_on(facts);
         let old = story.producer;
         produce::send(&mut story, 11, old, 0, "NONE at 0");
         let answer = story.end(5, old, verb, "NONE (Q,0)");
@@ -269,7 +180,7 @@ fn ongoing_at_exh(facts: &mut Facts, seeds: &[Seed], expiring: &Seed) {
     }
     let tv2 = facts.transaction_version == 2;
     for (seed, expected) in seeds[2..4].iter().zip([false, true]) {
-        let mut story = go_on(facts, seed);
+        let mut story = seed.go_on(facts);
         let old = story.producer;
         produce::send(&mut story, 11, old, 0, "NONE at 0");
         let with = if expected { old } else { Producer::NONE };
@@ -285,7 +196,7 @@ fn ongoing_at_exh(facts: &mut Facts, seeds: &[Seed], expiring: &Seed) {
         story.init(with, semantics);
     }
     // Held in PrepareCommit with the rotation pending.
-    let mut story = go_on(facts, &seeds[4]);
+    let mut story = seeds[4].go_on(facts);
     let old = story.producer;
     produce::send(&mut story, 11, old, 0, "NONE at 0");
     story.hold_markers();
@@ -297,11 +208,11 @@ fn ongoing_at_exh(facts: &mut Facts, seeds: &[Seed], expiring: &Seed) {
     story.init(Producer::NONE, "CONCURRENT_TRANSACTIONS");
     story.init(answer.producer, "CONCURRENT_TRANSACTIONS");
     // Left for the second restart.
-    let mut story = go_on(facts, &seeds[5]);
+    let mut story = seeds[5].go_on(facts);
     let old = story.producer;
     story.end(5, old, Commit, "NONE (Q,0)");
     // The sweep.
-    let mut story = go_on(facts, expiring);
+    let mut story = expiring.go_on(facts);
     let old = story.producer;
     for _ in 0..300 {
         if story.describe().state == "CompleteAbort" {
@@ -310,7 +221,11 @@ fn ongoing_at_exh(facts: &mut Facts, seeds: &[Seed], expiring: &Seed) {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let state = story.state();
-    let semantics = if tv2 { "CompleteAbort (Q,0)" } else { "CompleteAbort (P,32767)" };
+    let semantics = if tv2 {
+        "CompleteAbort (Q,0)"
+    } else {
+        "CompleteAbort (P,32767)"
+    };
     story.row("time-out, sweep", semantics, &state);
     read_log(&mut story, "[A32767] hw 1 lso 1 aborted 0");
     read_stored(&mut story);
@@ -319,16 +234,19 @@ fn ongoing_at_exh(facts: &mut Facts, seeds: &[Seed], expiring: &Seed) {
     } else {
         story.end(4, old, Abort, "PRODUCER_FENCED");
     }
-    story.init(Producer::NONE, if tv2 { "NONE (Q,1)" } else { "NONE (Q,0)" });
+    story.init(
+        Producer::NONE,
+        if tv2 { "NONE (Q,1)" } else { "NONE (Q,0)" },
+    );
 }
 
 fn ongoing_above_exh(facts: &mut Facts, seeds: &[Seed]) {
-    let mut story = go_on(facts, &seeds[0]);
+    let mut story = seeds[0].go_on(facts);
     story.init(Producer::NONE, "CONCURRENT_TRANSACTIONS");
     read_log(&mut story, "[A32767] hw 1 lso 1 aborted 0");
     read_stored(&mut story);
     for (seed, verb) in seeds[1..3].iter().zip([Commit, Abort]) {
-        let mut story = go_on(facts, seed);
+        let mut story = seed.go_on(facts);
         let old = story.producer;
         story.end(5, old, verb, "?");
         read_stored(&mut story);
@@ -342,7 +260,7 @@ fn reloaded(facts: &mut Facts, prepared: &[Seed], rotating: &Seed) {
         "CompleteAbort (P,5)",
         "CompleteCommit (P,5)",
     ]) {
-        let mut story = go_on(facts, seed);
+        let mut story = seed.go_on(facts);
         story.settle();
         let state = story.state();
         story.row("reload", semantics, &state);
@@ -350,11 +268,15 @@ fn reloaded(facts: &mut Facts, prepared: &[Seed], rotating: &Seed) {
         story.row_after("read log", "?", &log, "");
         read_stored(&mut story);
     }
-    let mut story = go_on(facts, rotating);
+    let mut story = rotating.go_on(facts);
     let old = story.producer;
     story.settle();
     let state = story.state();
-    story.row("reload with next producer id Q", "CompleteCommit (Q,0)", &state);
+    story.row(
+        "reload with next producer id Q",
+        "CompleteCommit (Q,0)",
+        &state,
+    );
     read_log(&mut story, "[C32767] hw 1 lso 1 aborted 0");
     read_stored(&mut story);
     story.end(5, old.at(EXH), Commit, "NONE (Q,0)");
@@ -362,50 +284,18 @@ fn reloaded(facts: &mut Facts, prepared: &[Seed], rotating: &Seed) {
 }
 
 fn retries_after_reload(facts: &mut Facts, empties: &[Seed], ongoing: &[Seed]) {
-    let mut story = go_on(facts, &empties[3]).named("Init expecting (P,32766) rotated, then restart");
+    let mut story = empties[3]
+        .go_on(facts)
+        .named("Init expecting (P,32766) rotated, then restart");
     let old = story.producer;
     story.init(old, "?");
-    let mut story = go_on(facts, &ongoing[5]).named("EndTxn v5 Commit (P,32766) rotated, then restart");
+    let mut story = ongoing[5]
+        .go_on(facts)
+        .named("EndTxn v5 Commit (P,32766) rotated, then restart");
     let old = story.producer;
     story.end(5, old, Abort, "INVALID_TXN_STATE");
     story.end(5, old, Commit, "NONE (Q,0)");
     story.init(old, "?");
-}
-
-/// A data partition with an open transaction of (P,1), and a coordinator that has (P,3) Ongoing.
-fn older_open(facts: &mut Facts) -> Seed {
-    let story = facts.story("seed").ongoing_at(1);
-    let producer = story.producer.at(3);
-    let (id, partition) = (story.id.clone(), story.partition.clone());
-    let now = now_ms();
-    let value = TransactionLogValue {
-        version: 1,
-        producer,
-        timeout_ms: 60_000,
-        status: ONGOING,
-        partitions: Some(vec![partition.clone()]),
-        last_update_timestamp: now,
-        start_timestamp: now,
-        tags: vec![(2, Bytes::from_static(&[0, 2]))],
-    };
-    let batch = Batch {
-        producer: Producer::NONE,
-        base_sequence: -1,
-        transactional: false,
-        records: vec![(Some(transaction_log_key(&id)), Some(value.encode()))],
-    };
-    let log = TopicPartition::new("__transaction_state", partition_for(&id));
-    let answer = facts
-        .connect_as_admin()
-        .produce(11, None, &log, &batch)
-        .expect("Produce");
-    assert_eq!(answer.error, ErrorCode::NONE);
-    Seed {
-        id,
-        partition,
-        producer,
-        start: "Ongoing (P,3) loaded; the partition has (P,1) open".to_owned(),
-    }
 }
 
 /// PrepareCommit whose markers the partition refuses.
@@ -423,7 +313,7 @@ fn held(facts: &mut Facts) -> Seed {
 /// A reload in Prepare* asks for the markers again, is refused again, and stays pending.
 fn still_held(facts: &mut Facts, seed: &Seed) {
     let end = if facts.transaction_version == 2 { 5 } else { 4 };
-    let mut story = go_on(facts, seed);
+    let mut story = seed.go_on(facts);
     story.hold();
     let stored = story.producer;
     let current = if end == 5 { stored.at(1) } else { stored };
@@ -435,7 +325,7 @@ fn still_held(facts: &mut Facts, seed: &Seed) {
 }
 
 fn produce_over_older_open(facts: &mut Facts, seed: &Seed) {
-    let mut story = go_on(facts, seed);
+    let mut story = seed.go_on(facts);
     let current = story.producer;
     produce::send(&mut story, 12, current.at(1), 1, "NONE at 1");
     produce::send(&mut story, 12, current, 1, "OUT_OF_ORDER_SEQUENCE_NUMBER");

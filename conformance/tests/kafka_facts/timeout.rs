@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use fencepost_conformance::wire::{ErrorCode, InitProducerId, TransactionResult};
 
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
 use super::produce;
+use super::story::{Abort, Commit, Story};
 
 pub fn all(facts: &mut Facts) {
     for verb in [Abort, Commit] {
@@ -13,7 +14,11 @@ pub fn all(facts: &mut Facts) {
             ending(facts, version, verb);
         }
     }
-    let retry = if facts.transaction_version == 2 { "NONE (P,1)" } else { "PRODUCER_FENCED" };
+    let retry = if facts.transaction_version == 2 {
+        "NONE (P,1)"
+    } else {
+        "PRODUCER_FENCED"
+    };
     let mut story = timed_out(facts);
     let producer = story.producer;
     story.init(producer, retry);
@@ -61,6 +66,10 @@ fn timed_out(facts: &mut Facts) -> Story<'_> {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    let start = format!("Ongoing (P,0) timed out: {}, {}", story.state(), story.log());
+    let start = format!(
+        "Ongoing (P,0) timed out: {}, {}",
+        story.state(),
+        story.log()
+    );
     story.named(&start)
 }

@@ -2,7 +2,8 @@
 
 use fencepost_conformance::wire::{InitProducerId, InitProducerIdAnswer, Producer};
 
-use super::harness::{Abort, Commit, Facts, Story};
+use super::harness::Facts;
+use super::story::{Abort, Commit, Story};
 
 pub fn all(facts: &mut Facts) {
     flags(facts);
@@ -21,7 +22,10 @@ fn ask(
         keep_prepared,
         ..InitProducerId::plain(&id).expecting(expected)
     };
-    let answer = story.wire().init_producer_id(6, request).expect("InitProducerId v6");
+    let answer = story
+        .wire()
+        .init_producer_id(6, request)
+        .expect("InitProducerId v6");
     let shown = story.init_text(&answer);
     let flags = match (enable_2pc, keep_prepared) {
         (false, false) => "",
@@ -36,21 +40,44 @@ fn ask(
     };
     story.settle_unless_stuck();
     let described = story.describe();
-    let after = format!("{}, timeout {}", story.state_of(&described), described.timeout_ms);
-    story.row_after(&format!("Init v6{flags}{expecting}"), semantics, &shown, &after);
+    let after = format!(
+        "{}, timeout {}",
+        story.state_of(&described),
+        described.timeout_ms
+    );
+    story.row_after(
+        &format!("Init v6{flags}{expecting}"),
+        semantics,
+        &shown,
+        &after,
+    );
     answer
 }
 
 fn flags(facts: &mut Facts) {
     for flags in [(false, false), (true, false), (false, true), (true, true)] {
         let mut story = facts.story("2pc").named("no mapping");
-        ask(&mut story, flags, Producer::NONE, kip(flags.1, "NONE (P,0)"));
+        ask(
+            &mut story,
+            flags,
+            Producer::NONE,
+            kip(flags.1, "NONE (P,0)"),
+        );
         let mut story = facts.story("2pc").empty_at(1);
         let current = story.producer;
-        let semantics = if flags.1 { "KIP-939: INVALID_REQUEST" } else { "NONE (P,2)" };
+        let semantics = if flags.1 {
+            "KIP-939: INVALID_REQUEST"
+        } else {
+            "NONE (P,2)"
+        };
         ask(&mut story, flags, current, semantics);
         let mut story = facts.story("2pc").empty_at(1);
-        ask(&mut story, flags, Producer::NONE, kip(flags.1, "NONE (P,2)"));
+        ask(
+            &mut story,
+            flags,
+            Producer::NONE,
+            kip(flags.1, "NONE (P,2)"),
+        );
     }
 }
 
@@ -88,6 +115,11 @@ fn keeping(facts: &mut Facts) {
         let mut story = facts.story("2pc").complete_from(1, Commit, end);
         ask(&mut story, flags, Producer::NONE, kip(flags.1, after_end));
         let mut story = facts.story("2pc").stuck_from(1, Commit, end);
-        ask(&mut story, flags, Producer::NONE, kip(flags.1, "CONCURRENT_TRANSACTIONS"));
+        ask(
+            &mut story,
+            flags,
+            Producer::NONE,
+            kip(flags.1, "CONCURRENT_TRANSACTIONS"),
+        );
     }
 }

@@ -71,7 +71,12 @@ impl Connection {
         let results = answer
             .results_by_transaction
             .into_iter()
-            .map(|result| (result.transactional_id.to_string(), errors(result.topic_results)))
+            .map(|result| {
+                (
+                    result.transactional_id.to_string(),
+                    errors(result.topic_results),
+                )
+            })
             .collect();
         Ok((ErrorCode(answer.error_code), results))
     }

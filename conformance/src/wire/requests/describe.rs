@@ -41,12 +41,9 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Connection::call`].
-    pub fn describe_transaction(
-        &mut self,
-        id: &str,
-    ) -> Result<TransactionDescription, WireError> {
-        let request =
-            DescribeTransactionsRequest::default().with_transactional_ids(vec![transactional_id(id)]);
+    pub fn describe_transaction(&mut self, id: &str) -> Result<TransactionDescription, WireError> {
+        let request = DescribeTransactionsRequest::default()
+            .with_transactional_ids(vec![transactional_id(id)]);
         let found = only(self.call(0, &request)?.transaction_states, "transactions")?;
         let mut partitions: Vec<TopicPartition> = found
             .topics

@@ -78,10 +78,7 @@ impl Connection {
                 ErrorCode(answer.error_code)
             )));
         }
-        let data = only(
-            only(answer.responses, "topics")?.partitions,
-            "partitions",
-        )?;
+        let data = only(only(answer.responses, "topics")?.partitions, "partitions")?;
         Ok(FetchAnswer {
             error: ErrorCode(data.error_code),
             high_watermark: data.high_watermark,

@@ -37,7 +37,9 @@ impl Connection {
     ) -> Result<JoinGroupAnswer, WireError> {
         let protocol = JoinGroupRequestProtocol::default()
             .with_name(text("range"))
-            .with_metadata(Bytes::from_static(&[0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]));
+            .with_metadata(Bytes::from_static(&[
+                0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
+            ]));
         let request = JoinGroupRequest::default()
             .with_group_id(GroupId(text(group_id)))
             .with_session_timeout_ms(SESSION_TIMEOUT_MS)

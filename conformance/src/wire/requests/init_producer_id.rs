@@ -138,7 +138,11 @@ fn put_compact_nullable(body: &mut BytesMut, value: Option<&str>) -> Result<(), 
             body.put_u8((length as u8 & 0x7f) | 0x80);
             body.put_u8((length >> 7) as u8);
         }
-        _ => return Err(WireError::Unencodable("transactional id over 16 KiB".to_owned())),
+        _ => {
+            return Err(WireError::Unencodable(
+                "transactional id over 16 KiB".to_owned(),
+            ));
+        }
     }
     body.extend_from_slice(value.unwrap_or_default().as_bytes());
     Ok(())

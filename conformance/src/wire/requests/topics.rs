@@ -4,7 +4,9 @@ use kafka_protocol::messages::create_topics_request::{
     CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig,
 };
 use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
-use kafka_protocol::messages::{BrokerId, CreateTopicsRequest, DeleteTopicsRequest, MetadataRequest};
+use kafka_protocol::messages::{
+    BrokerId, CreateTopicsRequest, DeleteTopicsRequest, MetadataRequest,
+};
 
 use super::{ErrorCode, WireError, only, text, topic_name};
 use crate::wire::Connection;
@@ -85,10 +87,7 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Connection::call`].
-    pub fn leaders(
-        &mut self,
-        topic: &str,
-    ) -> Result<(ErrorCode, Vec<PartitionLeader>), WireError> {
+    pub fn leaders(&mut self, topic: &str) -> Result<(ErrorCode, Vec<PartitionLeader>), WireError> {
         let wanted = MetadataRequestTopic::default().with_name(Some(topic_name(topic)));
         let request = MetadataRequest::default()
             .with_topics(Some(vec![wanted]))

@@ -9,9 +9,7 @@ use kafka_protocol::messages::write_txn_markers_response::WritableTxnMarkerParti
 use kafka_protocol::messages::{ProducerId, WriteTxnMarkersRequest, WriteTxnMarkersResponse};
 use kafka_protocol::protocol::{Decodable, Encodable};
 
-use super::{
-    ErrorCode, Producer, TopicPartition, TransactionResult, WireError, only, topic_name,
-};
+use super::{ErrorCode, Producer, TopicPartition, TransactionResult, WireError, only, topic_name};
 use crate::wire::{Connection, Frame, preflight, shapes};
 
 /// A marker for one partition.
