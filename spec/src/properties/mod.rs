@@ -5,6 +5,7 @@
 
 mod safety;
 mod terminal;
+pub mod witness;
 
 use crate::world::{State, World};
 use stateright::Property;
