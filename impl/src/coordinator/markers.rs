@@ -112,14 +112,11 @@ impl LedPartition {
 pub(super) fn begin_completion(
     led: &mut LedPartition,
     id: &TransactionalId,
-    mut prepared: Arc<TransactionMetadata>,
+    prepared: Arc<TransactionMetadata>,
     level: TransactionVersion,
     now: Timestamp,
     effects: &mut Effects,
 ) {
-    if prepared.has_failed_epoch_fence {
-        Arc::make_mut(&mut prepared).has_failed_epoch_fence = false;
-    }
     let partitions = prepared.partitions.as_slice().to_vec();
     let to = Arc::new(completed(&prepared, now));
     let stage = if partitions.is_empty() {

@@ -387,3 +387,17 @@ fn without_a_producer_id_at_hand_nothing_changes() {
     assert_eq!(desk.coordinator.owner(&id()).cloned(), before);
     assert_eq!(desk.others, [Effect::AllocateProducerIds]);
 }
+
+#[test]
+fn a_new_session_has_its_own_timeout_and_nothing_of_the_last_transaction() {
+    let mut desk = Desk::given(TV2, &stored(CompleteCommit, 7, 1));
+    let request = InitProducerId {
+        transaction_timeout_ms: 1234,
+        ..init(None)
+    };
+    assert_eq!(desk.init(request), Ok(producer(7, 2)));
+    let holds = desk.now_holds();
+    assert_eq!((holds.state, holds.start_timestamp), (Empty, None));
+    assert_eq!(holds.timeout.to_record(), 1234);
+    assert!(holds.partitions.is_empty());
+}

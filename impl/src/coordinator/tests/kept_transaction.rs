@@ -273,6 +273,13 @@ fn a_promised_identity_outlives_a_downgrade_of_the_cluster() {
 fn a_kept_transaction_is_in_the_log_with_the_identity_to_end_it() {
     let mut desk = Desk::given(TV2, &stored(Ongoing, 42, EXH));
     assert_eq!(desk.init_kept(init_kept()), kept(FIRST, 0, (42, EXH)));
+    let (start, timeout) = (desk.now_holds().start_timestamp, desk.now_holds().timeout);
+    assert_eq!(
+        start,
+        Some(Timestamp::from_millis(999_000)),
+        "its clock runs on"
+    );
+    assert_eq!(timeout.to_record(), 60_000);
     let before = desk.now_holds().clone();
     let log = desk.log.clone();
     desk.load(4, &log);

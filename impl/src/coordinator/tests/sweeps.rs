@@ -259,6 +259,26 @@ fn tombstones_that_are_not_durable_forget_nothing() {
 }
 
 #[test]
+fn a_tombstone_that_is_reported_twice_does_not_undo_what_came_between() {
+    let mut desk = Desk::given(TV2, &stored(CompleteCommit, 7, 1));
+    desk.now = at(999_500 + WEEK);
+    desk.step(Input::RemoveExpiredTransactionalIds);
+    let ticket = desk.appends[0].clone();
+    desk.append(AppendOutcome::Failed(ErrorCode::RequestTimedOut));
+    desk.ask(Request::InitProducerId(init(None)));
+    for outcome in [
+        AppendOutcome::Written,
+        AppendOutcome::Failed(ErrorCode::RequestTimedOut),
+    ] {
+        let before = desk.coordinator.clone();
+        desk.step(Input::AppendFinished(ticket.clone(), outcome));
+        assert_eq!(desk.coordinator, before);
+    }
+    desk.settle();
+    assert_eq!(desk.brief(), (Empty, 7, 2));
+}
+
+#[test]
 fn tombstones_of_an_ended_leadership_forget_nothing() {
     let mut desk = Desk::given(TV2, &stored(CompleteCommit, 7, 1));
     desk.now = at(999_500 + WEEK);
