@@ -187,7 +187,7 @@ fn a_count_that_does_not_fit_the_bytes_is_refused_before_use() {
 }
 
 #[test]
-fn an_empty_control_batch_says_nothing() {
+fn b67_an_empty_control_batch_says_nothing() {
     // B67: compaction may leave a control batch without its record.
     let bytes = patched(&hex(COMMIT_MARKER), 57, &0_i32.to_be_bytes(), true);
     let batch = RecordBatch::parse(bytes).unwrap();

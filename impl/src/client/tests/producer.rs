@@ -153,7 +153,7 @@ fn errors_name_their_reason() {
 }
 
 #[test]
-fn a_call_without_an_answer_may_be_made_again() {
+fn b75_a_call_without_an_answer_may_be_made_again() {
     // B75: the caller gave up waiting; the answer still comes, once.
     let mut client = Client::started(V1);
     client.commit().unwrap();
@@ -328,7 +328,7 @@ fn offsets_can_fail() {
 }
 
 #[test]
-fn batches_are_sent_again_in_their_order_with_their_numbers() {
+fn b82_batches_are_sent_again_in_their_order_with_their_numbers() {
     let mut client = Client::started(V1);
     client.sequences();
     for batch in 2..9 {
@@ -454,7 +454,7 @@ fn tv2_recovery_needs_no_request_of_its_own() {
 }
 
 #[test]
-fn turning_to_tv2_ends_the_old_transaction_in_tv1_and_raises_the_epoch() {
+fn b50_turning_to_tv2_ends_the_old_transaction_in_tv1_and_raises_the_epoch() {
     for end in [Commit, Abort] {
         let mut client = Client::started(V1);
         client.step(Input::Features(V2)).unwrap();

@@ -70,7 +70,7 @@ fn coordinator_epochs() {
 }
 
 #[test]
-fn a_marker_ends_the_transaction_and_clears_all_that_was_its() {
+fn b91_a_marker_ends_the_transaction_and_clears_all_that_was_its() {
     // B91: nothing of an aborted transaction is left behind.
     let mut leader = Leader::tv2();
     leader.produce(Data::txn(1, 0, 0)).unwrap();
@@ -100,7 +100,7 @@ fn a_marker_without_an_open_transaction_is_appended_and_only_fences() {
 }
 
 #[test]
-fn a_marker_is_answered_when_it_is_replicated() {
+fn b29_a_marker_is_answered_when_it_is_replicated() {
     let mut leader = Leader::tv2();
     leader.produce(Data::txn(1, 0, 0)).unwrap();
     leader.mark(Marker::tv2(1, 1, Commit)).unwrap();

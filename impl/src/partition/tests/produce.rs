@@ -86,7 +86,7 @@ fn a_follower_refuses() {
 }
 
 #[test]
-fn acks_say_when_to_answer() {
+fn b14_acks_say_when_to_answer() {
     let send = |acks| {
         let mut leader = Leader::tv1();
         let effects = leader.step(Input::Produce(Produce {
@@ -179,7 +179,7 @@ fn an_answer_to_nothing_says_nothing() {
 }
 
 #[test]
-fn a_repeated_batch_is_answered_with_its_first_offsets() {
+fn b72_a_repeated_batch_is_answered_with_its_first_offsets() {
     let mut leader = Leader::unverified();
     for sequence in 0..5 {
         assert_eq!(

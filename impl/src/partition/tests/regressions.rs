@@ -199,3 +199,43 @@ fn b52_a_marker_counts_as_life() {
         Err(TransactionCoordinatorFenced)
     );
 }
+
+#[test]
+fn b33_a_late_marker_of_an_older_epoch_decides_nothing() {
+    // The older transaction is closed by the marker that also raises the epoch; its copy comes after the new data.
+    let mut leader = Leader::tv2();
+    leader.produce(Data::txn(1, 0, 0)).unwrap();
+    leader.mark(Marker::tv2(1, 1, Abort)).unwrap();
+    leader.produce(Data::txn(1, 1, 0)).unwrap();
+    assert_eq!(
+        leader.mark(Marker::tv2(1, 1, Abort)),
+        Err(InvalidProducerEpoch)
+    );
+    assert_eq!(
+        leader.mark(Marker::tv1(1, 0, Abort)),
+        Err(InvalidProducerEpoch)
+    );
+    leader.mark(Marker::tv2(1, 2, Commit)).unwrap();
+    leader.replicate_all();
+    assert_eq!(leader.committed_values(), ["1/1/0"]);
+}
+
+#[test]
+fn b66_sequences_wrap_over_the_window_and_the_snapshot() {
+    let mut leader = Leader::unverified();
+    leader
+        .produce(Data::plain(1, 0, i32::MAX - 1).of(4))
+        .unwrap();
+    let kept = leader.state(1).unwrap().batches[0];
+    assert_eq!(kept.first_sequence().get(), i32::MAX - 1);
+    assert_eq!(kept.last_sequence.get(), 1);
+    assert_eq!(
+        leader.produce_at(Data::plain(1, 0, i32::MAX - 1).of(4)),
+        Ok(0)
+    );
+    let bytes = leader.partition.snapshot().to_bytes();
+    let snapshot = Snapshot::from_bytes(Offset::new(4), &bytes).unwrap();
+    let restored = snapshot.producers.get(ProducerId::new(1)).unwrap();
+    assert_eq!(restored.batches, [kept]);
+    assert_eq!(leader.produce_at(Data::plain(1, 0, 2)), Ok(4));
+}
