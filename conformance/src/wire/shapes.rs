@@ -345,3 +345,128 @@ static LIST_TRANSACTIONS: Shape = Shape {
         Field::always(Array(&[TEXT, INT64, TEXT])),
     ],
 };
+
+#[cfg(test)]
+mod tests {
+    use bytes::{Bytes, BytesMut};
+    use kafka_protocol::messages::{
+        AddPartitionsToTxnResponse, ApiVersionsResponse, DescribeProducersResponse,
+        DescribeTransactionsResponse, EndTxnResponse, FetchResponse, MetadataResponse,
+        ProduceResponse, TopicName, WriteTxnMarkersResponse,
+    };
+    use kafka_protocol::messages::{
+        add_partitions_to_txn_response as add, api_versions_response as api,
+        describe_producers_response as producers, describe_transactions_response as described,
+        fetch_response as fetch, metadata_response as metadata, produce_response as produce,
+        write_txn_markers_response as markers,
+    };
+    use kafka_protocol::protocol::{Encodable, StrBytes};
+
+    use super::*;
+    use crate::wire::preflight::check;
+
+    fn name() -> TopicName {
+        TopicName(StrBytes::from_static_str("topic"))
+    }
+
+    /// The crate's own encoding fits the shape, and no cut of it does.
+    fn fits(api_key: i16, version: i16, message: &impl Encodable) {
+        let shape = response_shape(api_key, version).expect("a shape");
+        let mut bytes = BytesMut::new();
+        message.encode(&mut bytes, version).expect("encodes");
+        check(shape, version, &bytes).unwrap_or_else(|error| {
+            panic!("api {api_key} v{version}: {error}");
+        });
+        for cut in 0..bytes.len() {
+            assert!(
+                check(shape, version, &bytes[..cut]).is_err(),
+                "api {api_key} v{version} cut at {cut}"
+            );
+        }
+    }
+
+    #[test]
+    fn nested_answers_fit_their_shapes() {
+        let batch = produce::PartitionProduceResponse::default()
+            .with_record_errors(vec![produce::BatchIndexAndErrorMessage::default()])
+            .with_error_message(Some(StrBytes::from_static_str("why")));
+        let topic = produce::TopicProduceResponse::default()
+            .with_name(name())
+            .with_partition_responses(vec![batch]);
+        for version in 8..=12 {
+            fits(
+                0,
+                version,
+                &ProduceResponse::default().with_responses(vec![topic.clone()]),
+            );
+        }
+        let data = fetch::PartitionData::default()
+            .with_aborted_transactions(Some(vec![fetch::AbortedTransaction::default()]))
+            .with_records(Some(Bytes::from_static(b"records")));
+        let topic = fetch::FetchableTopicResponse::default()
+            .with_topic(name())
+            .with_partitions(vec![data]);
+        fits(1, 12, &FetchResponse::default().with_responses(vec![topic]));
+        let partition = metadata::MetadataResponsePartition::default()
+            .with_replica_nodes(vec![1.into(), 2.into()]);
+        let topic = metadata::MetadataResponseTopic::default()
+            .with_name(Some(name()))
+            .with_partitions(vec![partition]);
+        let answer = MetadataResponse::default()
+            .with_brokers(vec![metadata::MetadataResponseBroker::default()])
+            .with_topics(vec![topic]);
+        fits(3, 12, &answer);
+        let feature = api::FinalizedFeatureKey::default()
+            .with_name(StrBytes::from_static_str("transaction.version"));
+        let answer = ApiVersionsResponse::default()
+            .with_api_keys(vec![api::ApiVersion::default()])
+            .with_finalized_features(vec![feature]);
+        fits(18, 3, &answer);
+    }
+
+    #[test]
+    fn transaction_answers_fit_their_shapes() {
+        let topic = add::AddPartitionsToTxnTopicResult::default()
+            .with_name(name())
+            .with_results_by_partition(vec![add::AddPartitionsToTxnPartitionResult::default()]);
+        for version in 0..=3 {
+            let answer = AddPartitionsToTxnResponse::default()
+                .with_results_by_topic_v3_and_below(vec![topic.clone()]);
+            fits(24, version, &answer);
+        }
+        let result = add::AddPartitionsToTxnResult::default().with_topic_results(vec![topic]);
+        for version in 4..=5 {
+            let answer = AddPartitionsToTxnResponse::default()
+                .with_results_by_transaction(vec![result.clone()]);
+            fits(24, version, &answer);
+        }
+        for version in 0..=5 {
+            fits(26, version, &EndTxnResponse::default());
+        }
+        let topic = markers::WritableTxnMarkerTopicResult::default()
+            .with_name(name())
+            .with_partitions(vec![markers::WritableTxnMarkerPartitionResult::default()]);
+        let marker = markers::WritableTxnMarkerResult::default().with_topics(vec![topic]);
+        fits(
+            27,
+            1,
+            &WriteTxnMarkersResponse::default().with_markers(vec![marker]),
+        );
+        let partition = producers::PartitionResponse::default()
+            .with_active_producers(vec![producers::ProducerState::default()]);
+        let topic = producers::TopicResponse::default()
+            .with_name(name())
+            .with_partitions(vec![partition]);
+        fits(
+            61,
+            0,
+            &DescribeProducersResponse::default().with_topics(vec![topic]),
+        );
+        let topic = described::TopicData::default()
+            .with_topic(name())
+            .with_partitions(vec![0, 1]);
+        let state = described::TransactionState::default().with_topics(vec![topic]);
+        let answer = DescribeTransactionsResponse::default().with_transaction_states(vec![state]);
+        fits(65, 0, &answer);
+    }
+}

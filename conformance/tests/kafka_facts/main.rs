@@ -20,6 +20,7 @@ mod seeded;
 mod story;
 mod timeout;
 mod two_phase;
+mod visible;
 mod words;
 
 use std::io::Write as _;
@@ -44,7 +45,7 @@ const COMMON: [Area; 8] = [
     offsets::all,
     timeout::all,
 ];
-const SINCE_TV1: [Area; 3] = [markers::all, two_phase::all, seeded::all];
+const SINCE_TV1: [Area; 4] = [visible::all, markers::all, two_phase::all, seeded::all];
 const TV2_ONLY: [Area; 1] = [end::bumping];
 
 /// Runs the areas on a fresh cluster.

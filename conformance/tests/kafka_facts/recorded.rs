@@ -54,22 +54,27 @@ fn section_lines(text: &str, section: &str) -> Vec<String> {
         .collect()
 }
 
-/// The page with the section's table replaced, or added at the end.
+/// The page with the section replaced where it stands, or added at the end.
 fn with_section(text: &str, section: &str, lines: &[String]) -> String {
     let heading = format!("## {section}");
-    let mut kept: Vec<&str> = Vec::new();
-    let mut inside = false;
+    let table = format!("{heading}\n\n{COLUMNS}\n{RULE}\n{}\n", lines.join("\n"));
+    let mut parts: Vec<String> = Vec::new();
     for line in text.lines() {
-        if line.starts_with("## ") {
-            inside = line == heading;
+        if line.starts_with("## ") || parts.is_empty() {
+            parts.push(String::new());
         }
-        if !inside {
-            kept.push(line);
+        if let Some(part) = parts.last_mut() {
+            part.push_str(line);
+            part.push('\n');
         }
     }
-    let mut page = kept.join("\n").trim_end().to_owned();
-    page.push_str(&format!("\n\n{heading}\n\n{COLUMNS}\n{RULE}\n"));
-    page.push_str(&lines.join("\n"));
-    page.push('\n');
-    page
+    match parts
+        .iter_mut()
+        .find(|part| part.lines().next() == Some(&heading))
+    {
+        Some(part) => *part = table,
+        None => parts.push(table),
+    }
+    let trimmed: Vec<&str> = parts.iter().map(|part| part.trim_end()).collect();
+    trimmed.join("\n\n") + "\n"
 }
