@@ -134,7 +134,7 @@ fn a_failed_append_is_taken_back_with_all_that_came_after() {
 }
 
 #[test]
-fn b39_a_truncated_marker_opens_its_transaction_again() {
+fn a_truncated_marker_opens_its_transaction_again() {
     let mut leader = Leader::unverified();
     leader.produce(Data::txn(1, 0, 0)).unwrap();
     leader.produce(Data::txn(1, 0, 1)).unwrap();
