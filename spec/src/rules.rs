@@ -209,6 +209,8 @@ pub struct FetchRules {
     pub bound_exclusive: bool,
     /// read_committed is bounded by the last stable offset.
     pub bound_by_lso: bool,
+    /// Nothing past the high watermark is read.
+    pub bound_by_high_watermark: bool,
     /// A new leader serves only once it has recovered.
     pub serve_after_recovery: bool,
     /// A fetch that waited still carries the aborted list (KAFKA-5376).
@@ -347,6 +349,7 @@ impl Rules {
                 bound_by_applied: true,
                 bound_exclusive: true,
                 bound_by_lso: true,
+                bound_by_high_watermark: true,
                 serve_after_recovery: true,
                 aborted_list_when_delayed: true,
                 aborted_list_full_range: true,

@@ -212,7 +212,7 @@ impl Producer {
         let earlier = self.in_flight[..at]
             .iter()
             .any(|b| b.partition == batch.partition)
-            || (self.ghost_gave_up && ctx.workload.transactional_id.is_none());
+            || (self.needs_bump && ctx.workload.transactional_id.is_none());
         let waits_for_earlier = error == ErrorCode::OutOfOrderSequenceNumber && earlier;
         match classify(None, error) {
             ErrorClass::Retriable => self.emit_batch(ctx, at, out),
@@ -226,7 +226,7 @@ impl Producer {
                 if self.needs_bump && self.phase == Phase::InTransaction && self.in_flight.is_empty()
                     && ctx.workload.transactional_id.is_none()
                 {
-                    self.bump_locally(ctx, None, out);
+                    self.bump_locally(ctx, out);
                 } else {
                     self.proceed(ctx, out);
                 }

@@ -87,7 +87,7 @@ impl Reader {
         let upper = if bound.at_high_watermark && !rules.single_bound {
             partition.high_watermark
         } else {
-            bound.upper.min(partition.high_watermark)
+            bound.upper.min(partition.log_end)
         };
         self.stage = ReaderStage::HasData { upper, delayed };
         Step::Handled

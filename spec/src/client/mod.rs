@@ -36,8 +36,8 @@ pub struct Workload {
     pub two_phase: bool,
     /// KIP-939: takes over what an earlier instance has prepared.
     pub keep_prepared: bool,
-    /// Whether several batches may be in flight.
-    pub parallel: bool,
+    /// How many batches may be in flight.
+    pub max_in_flight: u8,
     /// How many transactions.
     pub transactions: u8,
     /// The script of each transaction.

@@ -168,7 +168,11 @@ impl Producer {
     /// Goes on with the script as far as it can without an answer.
     pub(super) fn proceed(&mut self, ctx: &ClientContext<'_>, out: &mut Out) {
         while self.phase == Phase::InTransaction && self.request.is_none() {
-            if !ctx.workload.parallel && !self.in_flight.is_empty() {
+            if self.in_flight.len() >= usize::from(ctx.workload.max_in_flight) {
+                return;
+            }
+            let draining = self.needs_bump && ctx.workload.transactional_id.is_none();
+            if draining && ctx.rules.client.drain_before_bump {
                 return;
             }
             let Some(item) = self.current_item(ctx) else {
@@ -287,10 +291,10 @@ impl Producer {
         if at >= self.in_flight.len() {
             return Step::NotEnabled;
         }
-        let lost = self.in_flight.remove(at);
+        self.in_flight.remove(at);
         self.ghost_gave_up = true;
         if ctx.workload.transactional_id.is_none() {
-            self.give_up_idempotent(ctx, lost.partition, out);
+            self.give_up_idempotent(ctx, out);
             return Step::Handled;
         }
         self.needs_bump |=
@@ -314,20 +318,18 @@ impl Producer {
     fn give_up_idempotent(
         &mut self,
         ctx: &ClientContext<'_>,
-        partition: PartitionIndex,
         out: &mut Out,
     ) {
         if ctx.rules.client.drain_before_bump && !self.in_flight.is_empty() {
             self.needs_bump = true;
             return;
         }
-        self.bump_locally(ctx, Some(partition), out);
+        self.bump_locally(ctx, out);
     }
 
     pub(super) fn bump_locally(
         &mut self,
         ctx: &ClientContext<'_>,
-        failed: Option<PartitionIndex>,
         out: &mut Out,
     ) {
         let Some(old) = self.identity else {
@@ -336,11 +338,10 @@ impl Producer {
         self.needs_bump = false;
         let identity = Identity::new(old.producer_id, old.producer_epoch.next());
         self.identity = Some(identity);
-        match failed {
-            Some(p) if !ctx.rules.client.bump_resets_all_partitions => {
-                self.next_sequence[usize::from(p.0)] = Sequence::FIRST;
-            }
-            Some(_) | None => self.next_sequence = [Sequence::FIRST; 3],
+        if ctx.rules.client.bump_resets_all_partitions {
+            self.next_sequence = [Sequence::FIRST; 3];
+        } else {
+            self.next_sequence[0] = Sequence::FIRST;
         }
         for i in 0..self.in_flight.len() {
             let p = usize::from(self.in_flight[i].partition.0);

@@ -189,6 +189,7 @@ impl Coordinator {
             self.slot(id).metadata = Some(to);
             self.answer_then(ctx, then, &to, out);
         } else if !ctx.rules.add.answer_after_durable {
+            self.slot(id).metadata = Some(to);
             self.answer_then(ctx, then, &to, out);
             self.begin_append(ctx, id, Some(to), Then::Nothing, out);
         } else {

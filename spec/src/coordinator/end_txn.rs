@@ -210,10 +210,16 @@ fn table_row(ctx: &Context<'_>, cell: EndTxnCell) -> EndTxnRow {
 
 /// A retry names the identity before the decision; only a decided transaction can have one.
 fn freshness(metadata: &TransactionMetadata, identity: Identity) -> Freshness {
-    if is_retry(metadata, identity) {
-        Freshness::Retry
-    } else {
-        Freshness::Current
+    use TransactionState::*;
+    match metadata.state {
+        Ongoing | Empty => Freshness::Current,
+        PrepareCommit | PrepareAbort | CompleteCommit | CompleteAbort => {
+            if is_retry(metadata, identity) {
+                Freshness::Retry
+            } else {
+                Freshness::Current
+            }
+        }
     }
 }
 

@@ -22,7 +22,11 @@ impl Partition {
         if self.deleted || (self.recovering && rules.serve_after_recovery) {
             return None;
         }
-        let hw = self.high_watermark;
+        let hw = if rules.bound_by_high_watermark {
+            self.high_watermark
+        } else {
+            self.log_end
+        };
         let upper = match level {
             IsolationLevel::ReadUncommitted => hw,
             IsolationLevel::ReadCommitted if !rules.bound_by_lso => hw,

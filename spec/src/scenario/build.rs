@@ -16,7 +16,7 @@ impl Workload {
             transactional_id: Some(TransactionalId(0)),
             two_phase: false,
             keep_prepared: false,
-            parallel: false,
+            max_in_flight: 1,
             transactions,
             items: partitions
                 .iter()
@@ -37,9 +37,9 @@ impl Workload {
         Self { transactional_id: None, ..self }
     }
 
-    /// The same with several batches in flight.
-    pub fn parallel(self) -> Self {
-        Self { parallel: true, ..self }
+    /// The same with up to `n` batches in flight.
+    pub fn in_flight(self, n: u8) -> Self {
+        Self { max_in_flight: n, ..self }
     }
 
     /// The same with a staged offset at the end.

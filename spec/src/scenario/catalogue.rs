@@ -191,10 +191,11 @@ pub const CATALOGUE: &[Entry] = &[
         name: "stale-coordinator",
         says: "A client or a leader still asks the deposed coordinator although others know the new one.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[S7]), (Tv2, &[S7])],
+        runs: &[(Tv1, &[S2, S4, S7, L1]), (Tv2, &[S7])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
                 .fault(Fault::Election, 1)
+                .fault(Fault::GiveUp, 1)
                 .stale_routing()
                 .eager()
         },
@@ -257,6 +258,7 @@ pub const CATALOGUE: &[Entry] = &[
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
                 .reader(IsolationLevel::ReadCommitted)
+                .reader(IsolationLevel::ReadUncommitted)
                 .replica_behind()
                 .apply_lag()
                 .fault(Fault::FailOver, 1)
@@ -366,7 +368,7 @@ pub const CATALOGUE: &[Entry] = &[
         profile: Profile::Default,
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
-            Scenario::plain(vec![Workload::sending(&[0, 0], 2).parallel()], 1)
+            Scenario::plain(vec![Workload::sending(&[0, 0], 2).in_flight(2)], 1)
                 .fault(Fault::ResendBatch, 1)
                 .fault(Fault::FailedVerification, 1)
                 .eager()
@@ -379,7 +381,7 @@ pub const CATALOGUE: &[Entry] = &[
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(
-                vec![Workload::sending(&[0, 1, 0, 1, 0], 1).parallel().idempotent()],
+                vec![Workload::sending(&[0, 1, 0, 1, 0], 1).in_flight(3).idempotent()],
                 2,
             )
             .fault(Fault::GiveUp, 1)
@@ -398,13 +400,64 @@ pub const CATALOGUE: &[Entry] = &[
     },
     Entry {
         name: "mix",
-        says: "Two instances of one id, one request or batch sent again, and a coordinator fail-over.",
+        says: "Two instances of one id, a request sent again, and a coordinator fail-over.",
         profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 1);
+            Scenario::plain(vec![p.clone(), p], 1)
+                .fault(Fault::ResendRequest, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "mix-timer",
+        says: "Two instances of one id, a request sent again, a time-out, and a coordinator fail-over.",
+        profile: Profile::Nightly,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 1);
+            Scenario::plain(vec![p.clone(), p], 1)
+                .fault(Fault::ResendRequest, 1)
+                .fault(Fault::Timer, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "mix-two-partitions",
+        says: "Two instances of one id, two partitions, a request sent again, and a coordinator fail-over.",
+        profile: Profile::Nightly,
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
             let p = Workload::sending(&[0, 1], 1);
             Scenario::plain(vec![p.clone(), p], 2)
                 .fault(Fault::ResendRequest, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "three-instances",
+        says: "Three instances of one id on two partitions, with a time-out.",
+        profile: Profile::Nightly,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0, 1], 1);
+            Scenario::plain(vec![p.clone(), p.clone(), p], 2)
+                .fault(Fault::Timer, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "election-two-transactions",
+        says: "Two instances of one id, two transactions each on two partitions, and a coordinator fail-over.",
+        profile: Profile::Nightly,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0, 1], 2);
+            Scenario::plain(vec![p.clone(), p], 2)
                 .fault(Fault::Election, 1)
                 .eager()
         },
@@ -466,7 +519,7 @@ pub const CATALOGUE: &[Entry] = &[
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(
-                vec![Workload::sending(&[0, 0, 0], 1).parallel().idempotent()],
+                vec![Workload::sending(&[0, 0, 0], 1).in_flight(3).idempotent()],
                 1,
             )
             .from(Seed::SequenceAt(Sequence(i32::MAX - 1)))
@@ -555,5 +608,34 @@ pub const CATALOGUE: &[Entry] = &[
                 .fault(Fault::OffsetExpiry, 1)
                 .eager()
         },
+    },
+    Entry {
+        name: "offsets-election",
+        says: "A transaction with a record and a staged offset over a coordinator fail-over.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 1).with_offset()], 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "lost-marker",
+        says: "Markers, or the answers to them, are lost with their connection.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 1], 1)], 2)
+                .fault(Fault::LoseMarker, 1)
+                .fault(Fault::LoseMarkerAnswer, 1)
+        },
+    },
+    Entry {
+        name: "timer-once",
+        says: "One transaction on one partition that times out.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| Scenario::plain(vec![Workload::sending(&[0], 1)], 1).fault(Fault::Timer, 1),
     },
 ];

@@ -178,6 +178,10 @@ impl World {
         out: &mut Out,
     ) -> Step {
         let at = usize::from(marker.partition.0);
+        if !self.scenario.stale_routing {
+            let known = &mut state.partitions[at].known_coordinator;
+            *known = marker.coordinator_epoch.max(*known);
+        }
         match state.group.as_mut() {
             Some(group) if self.is_offsets(marker.partition) => {
                 group.write_txn_markers(&mut state.partitions[at], ctx, marker, out)
