@@ -103,3 +103,30 @@ where
         state_size: size_of::<M::State>(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::TwoPhase;
+
+    #[test]
+    fn both_tools_count_the_same_and_only_then_is_there_a_ratio() {
+        let model = TwoPhase::new(5);
+        let own = bench_bfs("five", &model, &Checks::of_model(&model).unwrap(), 1);
+        let other = bench_spawn_bfs("five", model, 1);
+        assert_eq!(
+            (own.distinct, own.generated, own.depth),
+            (8_832, 58_146, 17)
+        );
+        assert_eq!(
+            (other.distinct, other.generated, other.depth),
+            (8_832, 58_146, 17)
+        );
+        assert!(
+            own.times_as_fast_as(&other)
+                .is_some_and(|ratio| ratio > 0.0)
+        );
+        let less = bench_spawn_bfs("four", TwoPhase::new(4), 1);
+        assert_eq!(own.times_as_fast_as(&less), None);
+    }
+}

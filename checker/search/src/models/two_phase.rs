@@ -29,7 +29,6 @@ impl TwoPhase {
 
 /// What a resource manager has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
 pub enum RmState {
     /// Neither prepared nor decided.
     Working,
@@ -55,7 +54,9 @@ pub enum TmState {
 /// The whole system. Sets of resource managers are bits; messages stay in their set for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TwoPhaseState {
-    rms: [RmState; MAX_RMS],
+    /// Who has prepared, or committed. Who has aborted is in both, who is working in neither.
+    rm_prepared: u16,
+    rm_committed: u16,
     tm: TmState,
     /// From whom the transaction manager has received "prepared".
     tm_prepared: u16,
@@ -64,13 +65,34 @@ pub struct TwoPhaseState {
 }
 
 impl TwoPhaseState {
+    fn rm(&self, rm: u8) -> RmState {
+        match (self.rm_committed >> rm & 1, self.rm_prepared >> rm & 1) {
+            (0, 0) => RmState::Working,
+            (0, _) => RmState::Prepared,
+            (_, 0) => RmState::Committed,
+            (_, _) => RmState::Aborted,
+        }
+    }
+
+    fn set_rm(&mut self, rm: u8, state: RmState) {
+        let bit = 1 << rm;
+        let (prepared, committed) = match state {
+            RmState::Working => (0, 0),
+            RmState::Prepared => (bit, 0),
+            RmState::Committed => (0, bit),
+            RmState::Aborted => (bit, bit),
+        };
+        self.rm_prepared = self.rm_prepared & !bit | prepared;
+        self.rm_committed = self.rm_committed & !bit | committed;
+    }
+
     /// The same system with the resource managers in another order: the one canonical order of all.
     #[must_use]
     pub fn canonical(&self, model: &TwoPhase) -> Self {
-        let mut rms: Vec<_> = (0..usize::from(model.rms))
+        let mut rms: Vec<_> = (0..model.rms)
             .map(|rm| {
                 let of = |bits: u16| bits >> rm & 1;
-                (self.rms[rm], of(self.tm_prepared), of(self.prepared))
+                (self.rm(rm), of(self.tm_prepared), of(self.prepared))
             })
             .collect();
         rms.sort_unstable();
@@ -79,8 +101,8 @@ impl TwoPhaseState {
             prepared: 0,
             ..self.clone()
         };
-        for (rm, (state, tm_prepared, prepared)) in rms.into_iter().enumerate() {
-            canonical.rms[rm] = state;
+        for (rm, (state, tm_prepared, prepared)) in (0..).zip(rms) {
+            canonical.set_rm(rm, state);
             canonical.tm_prepared |= tm_prepared << rm;
             canonical.prepared |= prepared << rm;
         }
@@ -113,7 +135,8 @@ impl Model for TwoPhase {
 
     fn init_states(&self) -> Vec<Self::State> {
         vec![TwoPhaseState {
-            rms: [RmState::Working; MAX_RMS],
+            rm_prepared: 0,
+            rm_committed: 0,
             tm: TmState::Init,
             tm_prepared: 0,
             prepared: 0,
@@ -131,7 +154,7 @@ impl Model for TwoPhase {
             if state.tm == TmState::Init && state.prepared >> rm & 1 == 1 {
                 actions.push(TwoPhaseAction::TmRcvPrepared(rm));
             }
-            if state.rms[usize::from(rm)] == RmState::Working {
+            if state.rm(rm) == RmState::Working {
                 actions.push(TwoPhaseAction::RmPrepare(rm));
                 actions.push(TwoPhaseAction::RmChooseToAbort(rm));
             }
@@ -150,13 +173,13 @@ impl Model for TwoPhase {
             TwoPhaseAction::TmCommit => next.tm = TmState::Committed,
             TwoPhaseAction::TmAbort => next.tm = TmState::Aborted,
             TwoPhaseAction::RmPrepare(rm) => {
-                next.rms[usize::from(rm)] = RmState::Prepared;
+                next.set_rm(rm, RmState::Prepared);
                 next.prepared |= 1 << rm;
             }
             TwoPhaseAction::RmChooseToAbort(rm) | TwoPhaseAction::RmRcvAbort(rm) => {
-                next.rms[usize::from(rm)] = RmState::Aborted;
+                next.set_rm(rm, RmState::Aborted);
             }
-            TwoPhaseAction::RmRcvCommit(rm) => next.rms[usize::from(rm)] = RmState::Committed,
+            TwoPhaseAction::RmRcvCommit(rm) => next.set_rm(rm, RmState::Committed),
         }
         Some(next)
     }
@@ -164,7 +187,9 @@ impl Model for TwoPhase {
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
             Property::always("consistent", |_, state: &TwoPhaseState| {
-                !(state.rms.contains(&RmState::Aborted) && state.rms.contains(&RmState::Committed))
+                let aborted = state.rm_committed & state.rm_prepared;
+                let committed = state.rm_committed & !state.rm_prepared;
+                aborted == 0 || committed == 0
             }),
             Property::sometimes("all committed", |model: &TwoPhase, state| {
                 all_are(model, state, RmState::Committed)
@@ -177,7 +202,5 @@ impl Model for TwoPhase {
 }
 
 fn all_are(model: &TwoPhase, state: &TwoPhaseState, wanted: RmState) -> bool {
-    state.rms[..usize::from(model.rms)]
-        .iter()
-        .all(|rm| *rm == wanted)
+    (0..model.rms).all(|rm| state.rm(rm) == wanted)
 }
