@@ -80,7 +80,7 @@ impl Producer {
     }
 
     pub(super) fn end_ghost(&self, ctx: &ClientContext<'_>) -> Ghost {
-        match (self.takeover, ctx.workload.starts_after_crash_of) {
+        match (self.takeover, ctx.workload.takes_over) {
             (Outcome::CommitAsked | Outcome::AbortAsked, Some(earlier)) => {
                 Ghost::of(earlier, 0, ctx.ghost_key)
             }

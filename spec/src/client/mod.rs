@@ -34,8 +34,8 @@ pub struct Workload {
     pub transactional_id: Option<TransactionalId>,
     /// KIP-939: prepared, then decided by the external manager.
     pub two_phase: bool,
-    /// KIP-939: takes over what an earlier instance has prepared.
-    pub keep_prepared: bool,
+    /// KIP-939: takes over what this earlier instance has prepared.
+    pub takes_over: Option<ProducerIndex>,
     /// How many batches may be in flight.
     pub max_in_flight: u8,
     /// How many transactions.

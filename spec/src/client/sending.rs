@@ -74,7 +74,7 @@ impl Producer {
                 transactional_id: ctx.workload.transactional_id,
                 expected: self.identity.filter(|_| !first),
                 enable_2pc: ctx.workload.two_phase,
-                keep_prepared_txn: first && ctx.workload.keep_prepared,
+                keep_prepared_txn: first && ctx.workload.takes_over.is_some(),
             }));
             return;
         }

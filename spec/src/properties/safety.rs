@@ -124,7 +124,7 @@ fn out_of_order(world: &World, partition: &Partition) -> bool {
 /// it over was told (KIP-939).
 fn outcome(world: &World, state: &State, producer: ProducerIndex, txn: u8) -> Outcome {
     let takers = state.producers.iter().filter(|q| {
-        world.workload(q.index).starts_after_crash_of == Some(producer)
+        world.workload(q.index).takes_over == Some(producer)
             && q.takeover != Outcome::Open
     });
     match takers.last() {

@@ -15,7 +15,7 @@ impl Workload {
         Self {
             transactional_id: Some(TransactionalId(0)),
             two_phase: false,
-            keep_prepared: false,
+            takes_over: None,
             max_in_flight: 1,
             transactions,
             items: partitions
@@ -66,12 +66,12 @@ impl Workload {
         Self { two_phase: true, ..self }
     }
 
-    /// KIP-939: starts once `earlier` has crashed, and takes over what it prepared.
-    pub fn taking_over(self, earlier: u8) -> Self {
+    /// KIP-939: starts once `crashed` has crashed, and takes over what `prepared` has prepared.
+    pub fn taking_over(self, prepared: u8, crashed: u8) -> Self {
         Self {
             two_phase: true,
-            keep_prepared: true,
-            starts_after_crash_of: Some(ProducerIndex(earlier)),
+            takes_over: Some(ProducerIndex(prepared)),
+            starts_after_crash_of: Some(ProducerIndex(crashed)),
             ..self
         }
     }

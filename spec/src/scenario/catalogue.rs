@@ -343,7 +343,7 @@ pub const CATALOGUE: &[Entry] = &[
             Scenario::plain(
                 vec![
                     Workload::sending(&[0, 1], 1).two_phase(),
-                    Workload::sending(&[0], 1).taking_over(0),
+                    Workload::sending(&[0], 1).taking_over(0, 0),
                 ],
                 2,
             )
@@ -637,5 +637,52 @@ pub const CATALOGUE: &[Entry] = &[
         profile: Profile::Default,
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| Scenario::plain(vec![Workload::sending(&[0], 1)], 1).fault(Fault::Timer, 1),
+    },
+    Entry {
+        name: "two-phase-rotation",
+        says: "A two-phase transaction at the last epoch; two instances crash before the third carries it out.",
+        profile: Profile::Default,
+        runs: &[(Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![
+                    Workload::sending(&[0], 1).two_phase(),
+                    Workload::sending(&[], 0).taking_over(0, 0),
+                    Workload::sending(&[], 0).taking_over(0, 1),
+                ],
+                1,
+            )
+            .from(Seed::Logged {
+                identity: Identity::new(ProducerId(42), ProducerEpoch(32765)),
+                next: ProducerId(73),
+            })
+            .fault(Fault::ProducerCrash, 2)
+            .fault(Fault::Timer, 1)
+            .eager()
+        },
+    },
+    Entry {
+        name: "two-phase-double-overflow",
+        says: "Take-overs have driven the client's identity to its last epoch too: three producer ids in one decision.",
+        profile: Profile::Default,
+        runs: &[(Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![
+                    Workload::sending(&[0], 1).two_phase(),
+                    Workload::sending(&[], 0).taking_over(0, 0),
+                    Workload::sending(&[], 0).taking_over(0, 1),
+                ],
+                1,
+            )
+            .from(Seed::TakenOver {
+                ongoing: Identity::new(ProducerId(42), ProducerEpoch(32766)),
+                client: Identity::new(ProducerId(73), ProducerEpoch(32765)),
+                next: ProducerId(85),
+            })
+            .fault(Fault::ProducerCrash, 1)
+            .fault(Fault::ResendRequest, 1)
+            .eager()
+        },
     },
 ];

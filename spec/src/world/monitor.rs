@@ -62,7 +62,7 @@ impl World {
         };
         before.ghost_newest[usize::from(id.0)].is_some_and(|newest| {
             // KIP-939: what is taken over is still the older instance's transaction.
-            let taken_over = self.workload(newest).keep_prepared
+            let taken_over = self.workload(newest).takes_over.is_some()
                 && before.log.committed[usize::from(id.0)]
                     .is_some_and(|m| m.ghost == record.ghost);
             newest != producer && !taken_over
