@@ -42,6 +42,7 @@ impl Node {
         command
             .args([
                 "-Xmx256m",
+                "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 &self.classpath,
@@ -72,7 +73,7 @@ impl Node {
         let mut launcher = Command::new("sh")
             .arg(kafka_folder().join("run-node.sh"))
             .arg(self.directory.join("server.log"))
-            .args(["-Xmx512m", "-XX:TieredStopAtLevel=1"])
+            .args(["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"])
             .arg(format!("-Dlog4j2.configurationFile={}", log4j.display()))
             .args(["-cp", &self.classpath, "kafka.Kafka"])
             .arg(self.properties())

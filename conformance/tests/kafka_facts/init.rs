@@ -3,6 +3,7 @@
 use fencepost_conformance::wire::{ErrorCode, InitProducerId, Producer, TransactionResult};
 
 use super::harness::Facts;
+use super::seed::Seed;
 use super::story::{Abort, Commit, Story};
 
 const PF: &str = "PRODUCER_FENCED";
@@ -170,36 +171,36 @@ fn prepare(facts: &mut Facts) {
     }
 }
 
-/// What of a retry's memory survives a reload of the coordinator (lastProducerEpoch).
-pub fn across_restart(facts: &mut Facts) {
-    let mut seeds = Vec::new();
-    // Without transaction.version 1 the log has no room for EndTxn v5, which is then refused.
-    let kinds: &[&str] = match facts.transaction_version {
-        0 => &["Init"],
-        _ => &["Init", "EndTxn v5"],
-    };
-    for kind in kinds {
-        let mut story = facts.story("restart").empty_at(1);
-        let first = story.producer;
-        if *kind == "Init" {
-            assert_eq!(story.init_raw(5, first).error, ErrorCode::NONE);
-        } else {
-            story.begin();
-            assert_eq!(story.end_raw(5, first, Commit).error, ErrorCode::NONE);
-            story.settle();
-        }
-        let start = format!("{kind} with (P,1), then restart");
-        seeds.push((story.id.clone(), start, first));
+/// Ids whose last request a client may send again after a restart.
+pub fn before_restart(facts: &mut Facts) -> [Seed; 2] {
+    let mut story = facts.story("seed").empty_at(1);
+    assert_eq!(story.init_raw(5, story.producer).error, ErrorCode::NONE);
+    let init = seed_of(&story, "Init with (P,1), then restart");
+    let mut story = facts.story("seed").ongoing_at(1);
+    assert_eq!(
+        story.end_raw(5, story.producer, Commit).error,
+        ErrorCode::NONE
+    );
+    story.settle();
+    [init, seed_of(&story, "EndTxn v5 with (P,1), then restart")]
+}
+
+fn seed_of(story: &Story<'_>, start: &str) -> Seed {
+    Seed {
+        id: story.id.clone(),
+        partition: story.partition.clone(),
+        producer: story.producer,
+        start: start.to_owned(),
     }
-    facts.restart();
-    for (id, start, first) in seeds {
-        let mut story = facts.story("restart").named(&start);
-        story.id = id;
-        story.name(first.id);
-        if start.starts_with("EndTxn") {
-            story.end(5, first, Commit, "NONE (P,2)");
-        }
-        story.init(first, "PRODUCER_FENCED");
-        story.init(first.at(2), "NONE (P,3)");
+}
+
+/// What of a retry's memory survives a reload of the coordinator (lastProducerEpoch does not).
+pub fn after_restart(facts: &mut Facts, [init, end]: &[Seed; 2]) {
+    let mut story = end.go_on(facts);
+    story.end(5, end.producer, Commit, "NONE (P,2)");
+    for seed in [init, end] {
+        let mut story = seed.go_on(facts);
+        story.init(seed.producer, PF);
+        story.init(seed.producer.at(2), "NONE (P,3)");
     }
 }

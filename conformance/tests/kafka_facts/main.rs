@@ -35,9 +35,8 @@ type Area = fn(&mut Facts);
 static ONE_KAFKA: Mutex<()> = Mutex::new(());
 
 /// The areas of a cluster with one node; TV0 has no EndTxn v5 and no room for its records.
-const COMMON: [Area; 8] = [
+const COMMON: [Area; 7] = [
     init::all,
-    init::across_restart,
     parts::all,
     end::classic,
     end::version_against_level,

@@ -4,6 +4,7 @@
 use fencepost_conformance::wire::Producer;
 
 use super::harness::Facts;
+use super::init;
 use super::produce;
 use super::seed::{
     COMPLETE_ABORT, COMPLETE_COMMIT, EMPTY, ONGOING, PREPARE_ABORT, PREPARE_COMMIT, Seed,
@@ -51,8 +52,10 @@ pub fn all(facts: &mut Facts) {
     let rotating = seed(facts, PREPARE_COMMIT, MAX, minute, &[(1, 888_888), (2, 2)]);
     let older_open = older_open(facts);
     let held = held(facts);
+    let retries = init::before_restart(facts);
     facts.restart();
 
+    init::after_restart(facts, &retries);
     empty_at_exh(facts, &empties);
     below_exh(facts, &below);
     stranded_at_max(facts, &at_max);
