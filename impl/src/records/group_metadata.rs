@@ -86,7 +86,8 @@ impl GroupMetadataValue {
     /// The value's bytes in this version, 0 to 4 (Kafka 4.x writes 3). A field that the version lacks is left out.
     ///
     /// # Errors
-    /// [`RecordError::UnknownVersion`] when there is no such version, [`RecordError::TooLong`] when a text does not fit.
+    /// [`RecordError::UnknownVersion`] when there is no such version, [`RecordError::TooLong`] when a text is too
+    /// long.
     pub fn encode(&self, version: i16) -> Result<Bytes, RecordError> {
         let form = form_of(version)?;
         let mut value = Writer::versioned(version);

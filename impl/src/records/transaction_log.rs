@@ -1,6 +1,6 @@
 //! The records of `__transaction_state`: one key for each transactional id, its last value wins, a null value removes
 //! the id. Source: the schemas `TransactionLogKey` and `TransactionLogValue` of Kafka 4.4.0; KIP-915 (flexible values),
-//! KIP-939 (the next identity). A later Kafka adds the last producer epoch as tag 4 (KAFKA-20357); 4.4.0 has no such tag.
+//! KIP-939 (the next identity). KAFKA-20357 adds the last producer epoch as tag 4 to a later Kafka; 4.4.0 has none.
 
 use super::RecordError;
 use super::codec::{Form, Reader, Writer};
