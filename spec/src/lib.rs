@@ -1,6 +1,7 @@
 //! Kafka transactions as stateright actors: the rules as a value, the actors as pure step
 //! functions, the world that checks them, its properties, mutants, scenarios and traces.
 
+pub mod actor_model;
 pub mod client;
 pub mod coordinator;
 pub mod coverage;

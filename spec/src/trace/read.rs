@@ -62,7 +62,11 @@ impl Line {
     pub fn sentence(&self) -> String {
         let verb = ActorKind::of(&self.actor).and_then(|kind| find_verb(kind, &self.verb));
         let says = verb.map_or(self.verb.as_str(), |verb| verb.says);
-        let values: Vec<_> = self.fields.iter().map(|(k, v)| format!("{k} {v}")).collect();
+        let values: Vec<_> = self
+            .fields
+            .iter()
+            .map(|(k, v)| format!("{k} {v}"))
+            .collect();
         if values.is_empty() {
             format!("{}: {says}", self.actor)
         } else {

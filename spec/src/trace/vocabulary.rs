@@ -100,7 +100,7 @@ const ROUND: Key = must("round", Number);
 
 const ADD: &[Key] = &[FROM, NUMBER, ATTEMPT, IDENTITY, PARTITION, TXN];
 const VERIFY: &[Key] = &[PARTITION, IDENTITY, SEQUENCE, TXN];
-const VERDICT: &[Key] = &[IDENTITY, SEQUENCE, ERROR];
+const VERDICT: &[Key] = &[IDENTITY, SEQUENCE, ERROR, EPOCH];
 const MARKER: &[Key] = &[
     BROKER, EPOCH, ID, ROUND, PARTITION, IDENTITY, RESULT, VERSION, TXN,
 ];
@@ -156,6 +156,7 @@ const COORDINATOR_ANSWER: &[Key] = &[
     ERROR,
     may("identity", IdentityPair),
     may("ongoing", IdentityPair),
+    may("epoch", Number),
 ];
 const AT: &[Key] = &[must("at", Number)];
 

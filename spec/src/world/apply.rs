@@ -5,7 +5,8 @@ use super::{Action, State, World};
 use crate::client::ClientContext;
 use crate::fault::Fault;
 use crate::message::{Message, Produce, WriteTxnMarkers};
-use crate::partition::ParkedRequest;
+use crate::group::Group;
+use crate::partition::{ParkedRequest, Partition};
 use crate::step::{Context, Out, Step};
 use crate::types::*;
 
@@ -129,24 +130,23 @@ impl World {
             Message::Produce(m) if overtakes_first_copy(state, m) => Step::NotEnabled,
             Message::Produce(m) => {
                 self.share_routing(state, m.correlation.producer, usize::from(m.partition.0));
-                state.partitions[usize::from(m.partition.0)].produce(&ctx, m, out)
+                self.deliver_to_partition(state, m.partition, message, out)
             }
-            Message::WriteTxnMarkers(m) => self.deliver_marker(&ctx, state, m, out),
-            Message::VerifyAnswer { .. } => deliver_verdict(&ctx, state, message, out),
+            Message::WriteTxnMarkers(m) => self.deliver_marker(state, m, out),
+            Message::VerifyAnswer { partition, coordinator_epoch, .. } => {
+                let known = &mut state.partitions[usize::from(partition.0)].known_coordinator;
+                *known = (*coordinator_epoch).max(*known);
+                self.deliver_to_partition(state, *partition, message, out)
+            }
             Message::TxnOffsetCommit(m) => {
-                let at = state.partitions.len() - 1;
-                self.share_routing(state, m.correlation.producer, at);
-                match state.group.as_mut() {
-                    Some(group) => {
-                        group.txn_offset_commit(&mut state.partitions[at], &ctx, m, out)
-                    }
-                    None => Step::NotEnabled,
-                }
+                let at = PartitionIndex(self.scenario.partitions);
+                self.share_routing(state, m.correlation.producer, usize::from(at.0));
+                self.deliver_to_partition(state, at, message, out)
             }
-            Message::OffsetFetch(m) => match state.group.as_mut() {
-                Some(group) => group.offset_fetch(&ctx, m, out),
-                None => Step::NotEnabled,
-            },
+            Message::OffsetFetch(_) => {
+                let at = PartitionIndex(self.scenario.partitions);
+                self.deliver_to_partition(state, at, message, out)
+            }
             Message::CoordinatorAnswer(m) => {
                 self.deliver_answer(state, m.correlation.producer, message, out)
             }
@@ -170,23 +170,64 @@ impl World {
         }
     }
 
-    fn deliver_marker(
-        &self,
-        ctx: &Context<'_>,
-        state: &mut State,
-        marker: &WriteTxnMarkers,
-        out: &mut Out,
-    ) -> Step {
-        let at = usize::from(marker.partition.0);
+    fn deliver_marker(&self, state: &mut State, marker: &WriteTxnMarkers, out: &mut Out) -> Step {
         if !self.scenario.stale_routing {
-            let known = &mut state.partitions[at].known_coordinator;
+            let known = &mut state.partitions[usize::from(marker.partition.0)].known_coordinator;
             *known = marker.coordinator_epoch.max(*known);
         }
-        match state.group.as_mut() {
-            Some(group) if self.is_offsets(marker.partition) => {
-                group.write_txn_markers(&mut state.partitions[at], ctx, marker, out)
+        let message = Message::WriteTxnMarkers(*marker);
+        self.deliver_to_partition(state, marker.partition, &message, out)
+    }
+
+    fn deliver_to_partition(
+        &self,
+        state: &mut State,
+        at: PartitionIndex,
+        message: &Message,
+        out: &mut Out,
+    ) -> Step {
+        let ctx = self.context(state.version);
+        let group = state.group.as_mut().filter(|_| self.is_offsets(at));
+        match state.partitions.get_mut(usize::from(at.0)) {
+            Some(partition) => self.partition_receives(&ctx, (partition, group), message, out),
+            None => Step::NotEnabled,
+        }
+    }
+
+    /// A message reaches a partition leader, which for the offsets partition is the group too.
+    pub(crate) fn partition_receives(
+        &self,
+        ctx: &Context<'_>,
+        (partition, group): (&mut Partition, Option<&mut Group>),
+        message: &Message,
+        out: &mut Out,
+    ) -> Step {
+        match (message, group) {
+            (Message::Produce(m), _) => partition.produce(ctx, m, out),
+            (Message::WriteTxnMarkers(m), Some(group)) => {
+                group.write_txn_markers(partition, ctx, m, out)
             }
-            Some(_) | None => state.partitions[at].write_txn_markers(ctx, marker, out),
+            (Message::WriteTxnMarkers(m), None) => partition.write_txn_markers(ctx, m, out),
+            (Message::TxnOffsetCommit(m), Some(group)) => {
+                group.txn_offset_commit(partition, ctx, m, out)
+            }
+            (Message::OffsetFetch(m), Some(group)) => group.offset_fetch(ctx, m, out),
+            (Message::VerifyAnswer { identity, sequence, error, .. }, group) => {
+                let Some(parked) = partition.unpark(*identity, *sequence) else {
+                    return Step::Handled;
+                };
+                match (parked.request, group) {
+                    (ParkedRequest::Produce(m), _) => {
+                        partition.produce_verified(ctx, &parked, &m, *error, out)
+                    }
+                    (ParkedRequest::TxnOffsetCommit(m), Some(group)) => {
+                        let staging = (&m, parked.guard_stands);
+                        group.staging_verified(partition, ctx, staging, *error, out)
+                    }
+                    (ParkedRequest::TxnOffsetCommit(_), None) => Step::NotEnabled,
+                }
+            }
+            (_, _) => Step::NotEnabled,
         }
     }
 
@@ -222,7 +263,7 @@ impl World {
         {
             return Step::NotEnabled;
         }
-        let step = self.deliver_marker(&ctx, state, marker, out);
+        let step = self.deliver_marker(state, marker, out);
         out.messages.clear();
         state.partitions[usize::from(marker.partition.0)].waiting.clear();
         state.coordinators[usize::from(marker.broker.0)].marker_lost(&ctx, marker);
@@ -237,7 +278,6 @@ impl World {
         if !take_message(state, message) || !state.budgets.spend(Fault::FailedVerification) {
             return Step::NotEnabled;
         }
-        let ctx = self.context(state.version);
         let lost = Message::VerifyAnswer {
             partition,
             identity,
@@ -245,7 +285,7 @@ impl World {
             error: crate::error_code::ErrorCode::NotEnoughReplicas,
             coordinator_epoch,
         };
-        deliver_verdict(&ctx, state, &lost, out)
+        self.deliver_to_partition(state, partition, &lost, out)
     }
 
     fn apply_producer(&self, state: &mut State, action: &Action, out: &mut Out) -> Step {
@@ -570,33 +610,6 @@ fn known_coordinator(state: &State, message: &Message) -> CoordinatorEpoch {
         Message::EndTxn(m) => of(&m.correlation),
         Message::VerifyPartition(m) => state.partitions[usize::from(m.partition.0)].known_coordinator,
         _ => CoordinatorEpoch(0),
-    }
-}
-
-/// The coordinator's verdict reaches the partition leader that asked.
-fn deliver_verdict(ctx: &Context<'_>, state: &mut State, message: &Message, out: &mut Out) -> Step {
-    let Message::VerifyAnswer { partition, identity, sequence, error, coordinator_epoch } = *message
-    else {
-        return Step::NotEnabled;
-    };
-    let at = usize::from(partition.0);
-    let known = &mut state.partitions[at].known_coordinator;
-    *known = coordinator_epoch.max(*known);
-    let Some(parked) = state.partitions[at].unpark(identity, sequence) else {
-        return Step::Handled;
-    };
-    match (parked.request, state.group.as_mut()) {
-        (ParkedRequest::Produce(request), _) => {
-            state.partitions[at].produce_verified(ctx, &parked, &request, error, out)
-        }
-        (ParkedRequest::TxnOffsetCommit(request), Some(group)) => group.staging_verified(
-            &mut state.partitions[at],
-            ctx,
-            (&request, parked.guard_stands),
-            error,
-            out,
-        ),
-        (ParkedRequest::TxnOffsetCommit(_), None) => Step::NotEnabled,
     }
 }
 
