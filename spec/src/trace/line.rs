@@ -43,12 +43,12 @@ impl Line {
         if on { self.with(key, "true") } else { self }
     }
 
-    fn from_producer(self, correlation: &Correlation) -> Self {
+    fn sent_by(self, correlation: &Correlation) -> Self {
         self.with("from", correlation.producer)
-            .to_producer(correlation)
+            .correlated(correlation)
     }
 
-    fn to_producer(self, correlation: &Correlation) -> Self {
+    fn correlated(self, correlation: &Correlation) -> Self {
         let number = (correlation.number > 0).then_some(correlation.number);
         let attempt = (correlation.attempt > 0).then_some(correlation.attempt);
         self.with_some("number", number)
@@ -156,20 +156,20 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
     let role = broker.map_or_else(|| "coordinator".to_owned(), coordinator);
     match message {
         Message::InitProducerId(m) => Line::new(role, "init_producer_id")
-            .from_producer(&m.correlation)
+            .sent_by(&m.correlation)
             .with_some("expected", m.expected)
             .flag("enable_2pc", m.enable_2pc)
             .flag("keep_prepared_txn", m.keep_prepared_txn),
         Message::AddPartitionsToTxn(m) => add_line(m, role, "add_partitions_to_txn"),
         Message::AddOffsetsToTxn(m) => add_line(m, role, "add_offsets_to_txn"),
         Message::EndTxn(m) => Line::new(role, "end_txn")
-            .from_producer(&m.correlation)
+            .sent_by(&m.correlation)
             .with("identity", m.identity)
             .with("result", m.result)
             .with("version", m.version)
             .with_some("txn", ghost(m.ghost)),
         Message::Produce(m) => Line::new(partition(m.partition), "produce")
-            .from_producer(&m.correlation)
+            .sent_by(&m.correlation)
             .with("identity", m.identity)
             .with("sequence", m.sequence.0)
             .with("payload", m.payload.0)
@@ -177,13 +177,13 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
             .with("version", m.version)
             .with_some("txn", ghost(m.ghost)),
         Message::TxnOffsetCommit(m) => Line::new("group", "txn_offset_commit")
-            .from_producer(&m.correlation)
+            .sent_by(&m.correlation)
             .with("identity", m.identity)
             .with_some("generation", m.generation.map(|g| g.0))
             .with("offset", m.offset.0)
             .with("version", m.version)
             .with_some("txn", ghost(m.ghost)),
-        Message::OffsetFetch(m) => Line::new("group", "offset_fetch").from_producer(m),
+        Message::OffsetFetch(m) => Line::new("group", "offset_fetch").sent_by(m),
         Message::VerifyPartition(m) => {
             let verb = if m.verify_only {
                 "verify_partition"
@@ -202,7 +202,7 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
         }
         Message::AppendTxnRecord(m) => append_line(m, "append_txn_record"),
         Message::CoordinatorAnswer(m) => Line::new(m.correlation.producer, "coordinator_answer")
-            .to_producer(&m.correlation)
+            .correlated(&m.correlation)
             .with("request", request_word(m.request))
             .with("error", m.error)
             .with_some("identity", m.identity)
@@ -215,14 +215,14 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
             sequence,
             error,
         } => Line::new(correlation.producer, "produce_answer")
-            .to_producer(correlation)
+            .correlated(correlation)
             .with("partition", partition(*p))
             .with("identity", identity)
             .with("sequence", sequence.0)
             .with("error", error),
         Message::TxnOffsetCommitAnswer { correlation, error } => {
             Line::new(correlation.producer, "txn_offset_commit_answer")
-                .to_producer(correlation)
+                .correlated(correlation)
                 .with("error", error)
         }
         Message::OffsetFetchAnswer {
@@ -231,7 +231,7 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
             offset,
             generation,
         } => Line::new(correlation.producer, "offset_fetch_answer")
-            .to_producer(correlation)
+            .correlated(correlation)
             .with("error", error)
             .with("offset", offset.0)
             .with("generation", generation.0),
@@ -248,7 +248,7 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
 
 fn add_line(m: &AddPartitionsToTxn, role: String, verb: &str) -> Line {
     Line::new(role, verb)
-        .from_producer(&m.correlation)
+        .sent_by(&m.correlation)
         .with("identity", m.identity)
         .with("partition", partition(m.partition))
         .with_some("txn", ghost(m.ghost))

@@ -1,0 +1,334 @@
+//! The command line, as clap reads it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fencepost_spec::scenario::RuleSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Kafka transactions with a proof beside them.
+#[derive(Debug, Parser)]
+#[command(name = "fencepost", version, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 everything as expected, 1 a finding, 2 usage or unreadable input, \
+                        4 internal error.\nResults go to stdout, progress to stderr."
+)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print the result as JSON.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Show progress on stderr even where it is no terminal.
+    #[arg(long, global = true)]
+    pub progress: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Search the scenarios exhaustively and judge every property.
+    Check(Check),
+    /// List the scenarios, with their bounds.
+    Scenarios,
+    /// List the properties, with their sources, witnesses and mutants.
+    Properties,
+    /// Judge the ledger of mutants.
+    Mutants(Mutants),
+    /// Print a decision table, as the model has it.
+    Table(Table),
+    /// Say which cells of the decision tables the scenarios reach.
+    Coverage(Coverage),
+    /// Open a scenario or a trace in stateright's Explorer.
+    Explore(Explore),
+    /// Replay a trace.
+    Replay(Replay),
+    /// Turn a trace into a chart or into another tool's format.
+    Export(Export),
+    /// Measure.
+    Bench(Bench),
+}
+
+/// Which rules to run under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RulesArg {
+    /// `transaction.version` 0 and 1.
+    Tv1,
+    /// `transaction.version` 2.
+    Tv2,
+    /// From TV1 to TV2 inside the run.
+    Upgrade,
+    /// All of them.
+    All,
+}
+
+impl RulesArg {
+    /// The rule sets meant.
+    pub fn sets(self) -> Vec<RuleSet> {
+        match self {
+            Self::Tv1 => vec![RuleSet::Tv1],
+            Self::Tv2 => vec![RuleSet::Tv2],
+            Self::Upgrade => vec![RuleSet::Upgrade],
+            Self::All => RuleSet::ALL.to_vec(),
+        }
+    }
+}
+
+/// Which scenarios to run where none is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProfileArg {
+    /// The set of about two minutes.
+    Default,
+    /// The large set.
+    Nightly,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Mode {
+    /// Breadth first: every state, shortest counterexamples.
+    Bfs,
+}
+
+/// The bounds of a search. A run that meets one is incomplete, never "holds".
+#[derive(Clone, Debug, Args)]
+pub struct Limits {
+    /// Threads; by default as many as the machine has cores.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+    /// Stop a run at this many distinct states.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_states: Option<u64>,
+    /// Stop when the process holds this much memory, as in 2GiB or 500MB.
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub max_memory: Option<u64>,
+    /// Stop a run after this time, as in 90s, 5m or 1h.
+    #[arg(long, value_name = "T", value_parser = time)]
+    pub time_limit: Option<Duration>,
+}
+
+impl Limits {
+    /// The threads to use.
+    pub fn thread_count(&self) -> usize {
+        self.threads.map_or_else(
+            || std::thread::available_parallelism().map_or(1, usize::from),
+            usize::from,
+        )
+    }
+}
+
+/// `fencepost check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Scenarios by name; by default those of the profile.
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<String>,
+    /// Under which rules.
+    #[arg(long, default_value = "all")]
+    pub rules: RulesArg,
+    /// With this mutant on.
+    #[arg(long, value_name = "ID")]
+    pub mutant: Option<String>,
+    /// Which set of scenarios.
+    #[arg(long, default_value = "default")]
+    pub profile: ProfileArg,
+    /// How to search.
+    #[arg(long, default_value = "bfs")]
+    pub mode: Mode,
+    /// The bounds.
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Write a JUnit report.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Save the shortest counterexamples as traces.
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+}
+
+/// `fencepost mutants`.
+#[derive(Debug, Args)]
+pub struct Mutants {
+    /// Mutants by id; by default all of them.
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Only list them.
+    #[arg(long)]
+    pub list: bool,
+    /// The bounds.
+    #[command(flatten)]
+    pub limits: Limits,
+    /// Save the shortest counterexamples as traces.
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+}
+
+/// `fencepost table`.
+#[derive(Debug, Args)]
+pub struct Table {
+    /// The request, by Kafka's name.
+    #[arg(value_name = "REQUEST")]
+    pub request: String,
+    /// Under which rules.
+    #[arg(long, default_value = "all")]
+    pub rules: RulesArg,
+}
+
+/// `fencepost coverage`.
+#[derive(Debug, Args)]
+pub struct Coverage {
+    /// Scenarios by name; by default those of the default profile and those that mutants name.
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<String>,
+    /// The bounds.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// `fencepost explore`.
+#[derive(Debug, Args)]
+pub struct Explore {
+    /// A scenario by name, or a trace file.
+    #[arg(value_name = "SCENARIO|TRACE")]
+    pub target: String,
+    /// Under which rules; by default the scenario's last rule set.
+    #[arg(long)]
+    pub rules: Option<RulesArg>,
+    /// With this mutant on.
+    #[arg(long, value_name = "ID")]
+    pub mutant: Option<String>,
+    /// Search the shortest counterexample of this property and open it.
+    #[arg(long, value_name = "PROPERTY")]
+    pub at: Option<String>,
+    /// Where to listen; loopback only. Port 0 takes a free one.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
+    pub address: String,
+}
+
+/// On what to replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum On {
+    /// The model.
+    Spec,
+    /// The implementation.
+    Impl,
+}
+
+/// `fencepost replay`.
+#[derive(Debug, Args)]
+pub struct Replay {
+    /// The trace file.
+    pub trace: PathBuf,
+    /// On what.
+    #[arg(long, default_value = "spec")]
+    pub on: On,
+}
+
+/// What to export to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A Mermaid sequence diagram.
+    Mermaid,
+    /// An SVG sequence chart.
+    Svg,
+    /// Apalache's Informal Trace Format.
+    Itf,
+    /// Graphviz.
+    Dot,
+    /// Steps, states and changes as JSON.
+    Json,
+}
+
+/// `fencepost export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// The trace file.
+    pub trace: PathBuf,
+    /// To what.
+    #[arg(long)]
+    pub format: Format,
+}
+
+/// What to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Subject {
+    /// The search engine.
+    Search,
+}
+
+/// `fencepost bench`.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// What to measure.
+    pub subject: Subject,
+    /// How often each search is repeated; the fastest counts.
+    #[arg(long, default_value = "1", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub repeats: u16,
+    /// Also the models of ten million states.
+    #[arg(long)]
+    pub large: bool,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 8] = [
+        ("GiB", 1 << 30),
+        ("MiB", 1 << 20),
+        ("KiB", 1 << 10),
+        ("GB", 1_000_000_000),
+        ("MB", 1_000_000),
+        ("KB", 1_000),
+        ("G", 1 << 30),
+        ("M", 1 << 20),
+    ];
+    let unit = UNITS.iter().find(|(suffix, _)| text.ends_with(suffix));
+    let (number, factor) = unit.map_or((text, 1), |(suffix, factor)| {
+        (text.trim_end_matches(suffix), *factor)
+    });
+    number
+        .trim()
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(factor))
+        .filter(|n| *n > 0)
+        .ok_or_else(|| "expected a size as in 2GiB, 500MB or 1000000".to_owned())
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    let (number, factor) = match text.strip_suffix('h') {
+        Some(number) => (number, 3_600),
+        None => match text.strip_suffix('m') {
+            Some(number) => (number, 60),
+            None => (text.strip_suffix('s').unwrap_or(text), 1),
+        },
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|n| n.checked_mul(factor))
+        .filter(|n| *n > 0)
+        .map(Duration::from_secs)
+        .ok_or_else(|| "expected a time as in 90s, 5m or 1h".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_have_units() {
+        assert_eq!(size("2GiB"), Ok(2 << 30));
+        assert_eq!(size("500MB"), Ok(500_000_000));
+        assert_eq!(size("7"), Ok(7));
+        assert!(size("0").is_err() && size("much").is_err() && size("99999999999GiB").is_err());
+        assert_eq!(time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(time("5m"), Ok(Duration::from_secs(300)));
+        assert_eq!(time("1h"), Ok(Duration::from_secs(3_600)));
+        assert!(time("soon").is_err() && time("0s").is_err());
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}

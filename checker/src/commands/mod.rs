@@ -1,0 +1,32 @@
+//! One file for each command.
+
+mod bench;
+mod check;
+mod coverage;
+mod explore;
+mod export;
+mod mutants;
+mod properties;
+mod replay;
+mod scenarios;
+mod table;
+
+use crate::args::{Arguments, Command};
+use crate::exit::{Exit, Failure};
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let (json, progress) = (arguments.json, arguments.progress);
+    match &arguments.command {
+        Command::Check(args) => check::run(args, json, progress),
+        Command::Scenarios => scenarios::run(json),
+        Command::Properties => properties::run(json),
+        Command::Mutants(args) => mutants::run(args, json, progress),
+        Command::Table(args) => table::run(args, json),
+        Command::Coverage(args) => coverage::run(args, json, progress),
+        Command::Explore(args) => explore::run(args, json),
+        Command::Replay(args) => replay::run(args, json),
+        Command::Export(args) => export::run(args),
+        Command::Bench(args) => bench::run(args, json),
+    }
+}

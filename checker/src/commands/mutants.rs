@@ -1,0 +1,185 @@
+//! `fencepost mutants`: judges each mutant where its plans say, or lists them.
+
+use crate::args::Mutants;
+use crate::exit::{Exit, Failure};
+use crate::ledger::{Row, Status, Task, judge, tasks};
+use crate::output::{bold, say, say_json};
+use crate::select;
+use fencepost_spec::mutants::{Expect, MUTANTS, Mutant};
+use serde::Serialize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[derive(Serialize)]
+struct Report {
+    seconds: f64,
+    mutants: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Listing {
+    mutants: Vec<Listed>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    id: &'static str,
+    bug: &'static str,
+    says: &'static str,
+    scenario: &'static str,
+    rules: &'static str,
+    expect: &'static str,
+    property: Option<&'static str>,
+}
+
+/// Runs it.
+pub fn run(args: &Mutants, json: bool, progress: bool) -> Result<Exit, Failure> {
+    let mutants = selected(&args.ids)?;
+    if args.list {
+        return list(&mutants, json);
+    }
+    let started = std::time::Instant::now();
+    let tasks = tasks(&mutants)?;
+    let rows = judge_all(args, &tasks, json, progress)?;
+    let ok = rows.iter().all(|row| row.status != Status::Survived);
+    let report = Report {
+        seconds: started.elapsed().as_secs_f64(),
+        mutants: rows,
+    };
+    if json {
+        say_json(ok, &report)?;
+    } else {
+        say(&summary(&report))?;
+    }
+    Ok(Exit::of_report(ok))
+}
+
+fn selected(ids: &[String]) -> Result<Vec<&'static Mutant>, Failure> {
+    if ids.is_empty() {
+        return Ok(MUTANTS.iter().collect());
+    }
+    ids.iter().map(|id| select::mutant(id)).collect()
+}
+
+/// Judges the tasks on as many threads as there are; the rows come in the order of the ledger.
+fn judge_all(
+    args: &Mutants,
+    tasks: &[Task],
+    json: bool,
+    progress: bool,
+) -> Result<Vec<Row>, Failure> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Result<Row, Failure>)>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..args.limits.thread_count().min(tasks.len()) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(task) = tasks.get(at) else {
+                        return;
+                    };
+                    let row = judge(task, &args.limits, args.traces.as_deref(), progress);
+                    let row = row.and_then(|row| {
+                        if !json {
+                            say(&line(&row))?;
+                        }
+                        Ok(row)
+                    });
+                    if let Ok(mut done) = done.lock() {
+                        done.push((at, row));
+                    }
+                }
+            });
+        }
+    });
+    let mut rows = done
+        .into_inner()
+        .map_err(|_| Failure::Internal("a thread that judged mutants has stopped".to_owned()))?;
+    rows.sort_by_key(|(at, _)| *at);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn list(mutants: &[&'static Mutant], json: bool) -> Result<Exit, Failure> {
+    let mutants: Vec<_> = mutants
+        .iter()
+        .flat_map(|mutant| {
+            mutant.plans.iter().map(|plan| {
+                let (expect, property) = expectation(&plan.expect);
+                Listed {
+                    id: mutant.id,
+                    bug: mutant.bug,
+                    says: mutant.says,
+                    scenario: plan.scenario,
+                    rules: plan.rules.name(),
+                    expect,
+                    property,
+                }
+            })
+        })
+        .collect();
+    if json {
+        say_json(true, &Listing { mutants })?;
+    } else {
+        for m in &mutants {
+            say(&format!(
+                "{:<7} {:<4} {:<8} {:<18} {} {}: {}\n",
+                m.id,
+                m.bug,
+                m.rules,
+                m.scenario,
+                m.expect,
+                m.property.unwrap_or("-"),
+                m.says
+            ))?;
+        }
+    }
+    Ok(Exit::AsExpected)
+}
+
+fn expectation(expect: &Expect) -> (&'static str, Option<&'static str>) {
+    match expect {
+        Expect::Killed(id) => ("killed", Some(id.name())),
+        Expect::Equivalent { pair_breaks, .. } => ("equivalent", Some(pair_breaks.name())),
+        Expect::Expected { breaks, .. } => ("expected", Some(breaks.name())),
+        Expect::Pending { .. } => ("pending", None),
+    }
+}
+
+fn line(row: &Row) -> String {
+    let property = row.property.unwrap_or("-");
+    let steps = row
+        .steps
+        .map_or_else(String::new, |n| format!(" in {n} steps"));
+    let reason = row
+        .reason
+        .as_ref()
+        .map_or_else(String::new, |r| format!("  {r}"));
+    format!(
+        "{:<7} {:<4} {:<8} {:<18} {:<10} {property}{steps}, {} states, {:.2} s{reason}\n",
+        row.id,
+        row.bug,
+        row.rules,
+        row.scenario,
+        row.status.name(),
+        row.distinct,
+        row.seconds
+    )
+}
+
+fn summary(report: &Report) -> String {
+    let count = |status| {
+        report
+            .mutants
+            .iter()
+            .filter(|row| row.status == status)
+            .count()
+    };
+    let parts: Vec<_> = Status::ALL
+        .into_iter()
+        .map(|status| format!("{} {}", count(status), status.name()))
+        .collect();
+    format!(
+        "{}\n",
+        bold(&format!("{} in {:.0} s", parts.join(", "), report.seconds))
+    )
+}

@@ -1,0 +1,44 @@
+//! A counterexample as a story: the property, its source, then each step with what it changed.
+
+use crate::output::bold;
+use fencepost_spec::properties::Row;
+use fencepost_spec::trace::{Change, Line, changes, facts};
+use fencepost_spec::world::{Action, State};
+use std::fmt::Write;
+
+/// The head of a violation: the property with its sentence and its source.
+pub fn headline(row: &Row, steps: usize) -> String {
+    format!(
+        "{}\n  {}\n  Source: {}\n",
+        bold(&format!(
+            "{} {}: violated in {steps} steps",
+            row.id.name(),
+            row.name
+        )),
+        row.says,
+        row.source
+    )
+}
+
+/// Each step as `actor: what happened`, with what it changed. `states` is one longer.
+pub fn steps(actions: &[Action], states: &[State]) -> String {
+    let mut text = String::new();
+    for (i, (action, pair)) in actions.iter().zip(states.windows(2)).enumerate() {
+        let _ = writeln!(text, "  {:>3}. {}", i + 1, Line::from(action).sentence());
+        for change in worth_telling(&pair[0], &pair[1]) {
+            let _ = writeln!(text, "         {change}");
+        }
+    }
+    text
+}
+
+/// What a step changed, without the message that it took and the fault that it spent: the step
+/// itself says those.
+pub fn worth_telling(before: &State, after: &State) -> Vec<Change> {
+    let mut list = changes(&facts(before), &facts(after));
+    list.retain(|change| {
+        let taken = change.is_message() && change.after.is_none();
+        !taken && !change.field.starts_with("faults left")
+    });
+    list
+}

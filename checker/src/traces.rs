@@ -1,0 +1,73 @@
+//! Trace files: reading one that was named, saving what a search found.
+
+use crate::exit::Failure;
+use crate::select::Run;
+use fencepost_spec::mutants::Mutant;
+use fencepost_spec::properties::Id;
+use fencepost_spec::trace::{Expect, Line, TraceFile};
+use fencepost_spec::world::Action;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Reads a trace.
+pub fn read(path: &Path) -> Result<TraceFile, Failure> {
+    let text = fs::read_to_string(path).map_err(|source| Failure::File {
+        verb: "read",
+        path: path.display().to_string(),
+        source,
+    })?;
+    TraceFile::read(&text).map_err(|source| Failure::Trace {
+        path: path.display().to_string(),
+        source,
+    })
+}
+
+/// Writes a file.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let wrong = |source| Failure::File {
+        verb: "write",
+        path: path.display().to_string(),
+        source,
+    };
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(wrong)?;
+    }
+    fs::write(path, text).map_err(wrong)
+}
+
+/// A trace of a violation.
+pub fn of_violation(
+    (entry, rules): Run,
+    mutant: Option<&'static Mutant>,
+    property: Id,
+    actions: &[Action],
+) -> TraceFile {
+    TraceFile {
+        story: mutant.map_or(entry.says, |m| m.says).to_owned(),
+        scenario: entry,
+        rules,
+        mutant,
+        expect: Expect::Violates(vec![property]),
+        lines: (1..).zip(actions.iter().map(Line::from)).collect(),
+    }
+}
+
+/// Saves a trace of a violation as `PROPERTY_story.trace` and says where.
+pub fn save(directory: &Path, trace: &TraceFile) -> Result<PathBuf, Failure> {
+    let property = match &trace.expect {
+        Expect::Violates(ids) => ids.first().map_or("none", |id| id.name()),
+        Expect::Witness(id) => id.name(),
+        Expect::Holds => "holds",
+    };
+    let mutant = trace
+        .mutant
+        .map_or_else(String::new, |m| format!("{}_", m.id.to_lowercase()));
+    let name = format!(
+        "{property}_{mutant}{}_{}.trace",
+        trace.scenario.name.replace('-', "_"),
+        trace.rules.name()
+    );
+    let path = directory.join(name);
+    write(&path, &trace.to_string())?;
+    Ok(path)
+}
