@@ -45,7 +45,7 @@ impl Shown {
         let mut path = String::from("/0");
         for (action, state) in actions.iter().zip(states) {
             let mut list = Vec::new();
-            self.world.actions(state, &mut list);
+            self.actions(&Facts(state.clone()), &mut list);
             let at = list.iter().position(|listed| listed == action)?;
             path.push_str(&format!("/{at}"));
         }
@@ -165,5 +165,41 @@ mod tests {
         );
         let states = vec![first.0.clone()];
         assert_eq!(shown.path_of(&actions, &states), Some("/0/0".to_owned()));
+    }
+
+    #[test]
+    fn the_places_on_a_path_lead_along_the_run() {
+        let world = scenario::find("retry")
+            .map(|e| World::new(e.scenario(RuleSet::Tv1), e.rules(RuleSet::Tv1)));
+        let Some(world) = world else {
+            panic!("no scenario retry");
+        };
+        let shown = Shown::new(world, "retry".to_owned());
+        let (mut states, mut taken) = (shown.init_states(), Vec::new());
+        for _ in 0..20 {
+            let mut actions = Vec::new();
+            shown.actions(&states[states.len() - 1], &mut actions);
+            let Some(last) = actions.pop() else {
+                break;
+            };
+            let next = shown.next_state(&states[states.len() - 1], last);
+            taken.push(last);
+            states.extend(next);
+        }
+        let run: Vec<_> = states.iter().map(|s| s.0.clone()).collect();
+        let path = shown.path_of(&taken, &run).unwrap_or_default();
+        let mut at = shown.init_states()[0].clone();
+        for place in path.split('/').skip(2) {
+            let mut actions = Vec::new();
+            shown.actions(&at, &mut actions);
+            let chosen = place
+                .parse()
+                .ok()
+                .and_then(|i: usize| actions.get(i).copied());
+            let next = chosen.and_then(|action| shown.next_state(&at, action));
+            at = next.unwrap_or_else(|| panic!("{place} is no place among {}", actions.len()));
+        }
+        assert_eq!(taken.len(), 20);
+        assert!(at == states[20]);
     }
 }
