@@ -78,7 +78,9 @@ pub fn actor_model(world: &World) -> Option<ActorModel<Role>> {
     for i in 0..scenario.workloads.len() as u8 {
         model = model.actor(Role::Producer(shared.clone(), ProducerIndex(i)));
     }
-    model = model.actor(Role::Coordinator(shared.clone())).actor(Role::Log(shared.clone()));
+    model = model
+        .actor(Role::Coordinator(shared.clone()))
+        .actor(Role::Log(shared.clone()));
     for p in 0..scenario.partitions + u8::from(scenario.offsets) {
         model = model.actor(Role::Partition(shared.clone(), PartitionIndex(p)));
     }
@@ -86,7 +88,11 @@ pub fn actor_model(world: &World) -> Option<ActorModel<Role>> {
     Some(
         model
             .init_network(Network::new_unordered_nonduplicating([]))
-            .property(stateright::Expectation::Always, "every state is visited", |_, _| true),
+            .property(
+                stateright::Expectation::Always,
+                "every state is visited",
+                |_, _| true,
+            ),
     )
 }
 
@@ -152,9 +158,12 @@ impl Role {
                 let start = world.initial();
                 producer.handle(&world.client_context(&start, *p), message, out)
             }
-            (Self::Coordinator(world), RoleState::Coordinator(coordinator, _)) => {
-                coordinator.handle(&world.context(world.rules.transaction_version), message, out)
-            }
+            (Self::Coordinator(world), RoleState::Coordinator(coordinator, _)) => coordinator
+                .handle(
+                    &world.context(world.rules.transaction_version),
+                    message,
+                    out,
+                ),
             (Self::Log(_), RoleState::Log(log)) => match message {
                 Message::AppendTxnRecord(m) => {
                     log.append(m, false, out);
@@ -182,17 +191,15 @@ impl Role {
             RoleState::Coordinator(coordinator, _) => {
                 let ids = (0..coordinator.slots.len() as u8).map(TransactionalId);
                 ids.flat_map(|id| {
-                    let markers = (0..3).map(PartitionIndex).flat_map(move |p| {
-                        [Tick::SendMarker(id, p), Tick::ResendMarker(id, p)]
-                    });
+                    let markers = (0..3)
+                        .map(PartitionIndex)
+                        .flat_map(move |p| [Tick::SendMarker(id, p), Tick::ResendMarker(id, p)]);
                     markers.chain([Tick::Timeout(id)])
                 })
                 .collect()
             }
             RoleState::Log(_) => vec![Tick::CommitRecord],
-            RoleState::Partition(_, group) => {
-                group.iter().map(|_| Tick::Materialise).collect()
-            }
+            RoleState::Partition(_, group) => group.iter().map(|_| Tick::Materialise).collect(),
         }
     }
 
@@ -234,9 +241,11 @@ impl Role {
                 }
             }
             (Self::Log(_), RoleState::Log(log), Tick::CommitRecord) => log.commit(out),
-            (Self::Partition(world, _), RoleState::Partition(_, Some(group)), Tick::Materialise) => {
-                group.materialise(&world.context(world.rules.transaction_version), out)
-            }
+            (
+                Self::Partition(world, _),
+                RoleState::Partition(_, Some(group)),
+                Tick::Materialise,
+            ) => group.materialise(&world.context(world.rules.transaction_version), out),
             (_, _, _) => Step::NotEnabled,
         }
     }

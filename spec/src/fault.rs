@@ -31,6 +31,8 @@ faults! {
     LoseMarker "lost-marker",
     /// A marker is written and its answer is lost.
     LoseMarkerAnswer "lost-marker-answer",
+    /// A partition has no leader when a marker is to be sent to it.
+    Leaderless "leaderless-partition",
     /// A transaction's timeout passes.
     Timer "timer",
     /// A client gives up a batch whose fate is open.
@@ -71,13 +73,15 @@ faults! {
     Upgrade "upgrade",
     /// An operator aborts a transaction on one partition.
     OperatorMarker "operator-marker",
+    /// Somebody sends a request of any kind with any identity.
+    Stranger "stranger",
     /// A completion test is skipped (only where a mutant allows it).
     SkippedTest "skipped-test",
 }
 
 /// What is left of each fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Budgets([u8; 26]);
+pub struct Budgets([u8; 28]);
 
 impl Budgets {
     /// How much of `fault` is left.

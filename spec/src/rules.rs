@@ -115,6 +115,8 @@ pub struct MarkerRules {
     pub resend_lost: bool,
     /// A deleted partition is dropped from the set (KAFKA-5202).
     pub drop_deleted: bool,
+    /// A partition without a leader is taken for a deleted one (KAFKA-20734: Kafka 4.4.0 does).
+    pub drop_leaderless: bool,
     /// Completion clears the partition set (KAFKA-5268).
     pub completion_clears_partitions: bool,
 }
@@ -295,8 +297,18 @@ impl Rules {
                 add_offsets_opens: true,
             },
             end_txn: EndTxnRules {
-                guards_tv1: [MappingExists, SameProducerId, CurrentEpoch, NoPendingTransition],
-                guards_tv2: [MappingExists, NoPendingTransition, SameProducerId, CurrentEpoch],
+                guards_tv1: [
+                    MappingExists,
+                    SameProducerId,
+                    CurrentEpoch,
+                    NoPendingTransition,
+                ],
+                guards_tv2: [
+                    MappingExists,
+                    NoPendingTransition,
+                    SameProducerId,
+                    CurrentEpoch,
+                ],
                 epoch_rule: EpochRule::Equal,
                 bump_epoch_at_prepare: true,
                 answer_next_identity: true,
@@ -309,6 +321,7 @@ impl Rules {
                 ack_ticks_own_partition: true,
                 resend_lost: true,
                 drop_deleted: true,
+                drop_leaderless: true,
                 completion_clears_partitions: true,
             },
             log: LogRules {

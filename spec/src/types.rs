@@ -190,7 +190,9 @@ impl PartitionSet {
 
     /// The partitions, in order.
     pub fn iter(self) -> impl Iterator<Item = PartitionIndex> {
-        (0..8).map(PartitionIndex).filter(move |p| self.contains(*p))
+        (0..8)
+            .map(PartitionIndex)
+            .filter(move |p| self.contains(*p))
     }
 }
 

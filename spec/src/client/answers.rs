@@ -18,7 +18,13 @@ impl Producer {
             Message::OffsetFetchAnswer { correlation, .. } => {
                 self.awaits_request(RequestKind::OffsetFetch, *correlation)
             }
-            Message::ProduceAnswer { correlation, identity, partition, sequence, .. } => self
+            Message::ProduceAnswer {
+                correlation,
+                identity,
+                partition,
+                sequence,
+                ..
+            } => self
                 .in_flight
                 .iter()
                 .any(|b| is_batch(b, *correlation, *identity, *partition, *sequence)),
@@ -54,10 +60,21 @@ impl Producer {
             Message::TxnOffsetCommitAnswer { error, .. } => {
                 self.registration_answered(ctx, RequestKind::TxnOffsetCommit, *error, out);
             }
-            Message::OffsetFetchAnswer { error, offset, generation, .. } => {
+            Message::OffsetFetchAnswer {
+                error,
+                offset,
+                generation,
+                ..
+            } => {
                 self.offset_fetched(ctx, *error, *offset, *generation, out);
             }
-            Message::ProduceAnswer { correlation, identity, partition, sequence, error } => {
+            Message::ProduceAnswer {
+                correlation,
+                identity,
+                partition,
+                sequence,
+                error,
+            } => {
                 let at = self
                     .in_flight
                     .iter()
@@ -103,7 +120,10 @@ impl Producer {
     }
 
     fn initialized(&mut self, ctx: &ClientContext<'_>, answer: &CoordinatorAnswer, out: &mut Out) {
-        match (classify(Some(answer.request), answer.error), answer.identity) {
+        match (
+            classify(Some(answer.request), answer.error),
+            answer.identity,
+        ) {
             (ErrorClass::Retriable, _) => self.ask_again(ctx, out),
             (ErrorClass::Fine, Some(identity)) => {
                 let bumping = self.phase == Phase::Bumping;
@@ -223,7 +243,9 @@ impl Producer {
                 if ctx.workload.transactional_id.is_none() {
                     self.acked |= 1 << (batch.payload.0 - 1);
                 }
-                if self.needs_bump && self.phase == Phase::InTransaction && self.in_flight.is_empty()
+                if self.needs_bump
+                    && self.phase == Phase::InTransaction
+                    && self.in_flight.is_empty()
                     && ctx.workload.transactional_id.is_none()
                 {
                     self.bump_locally(ctx, out);
@@ -260,7 +282,6 @@ impl Producer {
         }
         self.finish(Phase::Fatal);
     }
-
 
     /// A retriable answer: the same request again.
     fn ask_again(&mut self, ctx: &ClientContext<'_>, out: &mut Out) {

@@ -66,7 +66,10 @@ impl Reader {
             return Step::NotEnabled;
         };
         if bound.upper > self.position {
-            self.stage = ReaderStage::Bounded { bound, delayed: parked };
+            self.stage = ReaderStage::Bounded {
+                bound,
+                delayed: parked,
+            };
             Step::Handled
         } else if parked {
             Step::NotEnabled

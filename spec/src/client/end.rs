@@ -9,7 +9,12 @@ use crate::types::*;
 
 impl Producer {
     /// The application ends the transaction.
-    pub fn end(&mut self, ctx: &ClientContext<'_>, result: TransactionResult, out: &mut Out) -> Step {
+    pub fn end(
+        &mut self,
+        ctx: &ClientContext<'_>,
+        result: TransactionResult,
+        out: &mut Out,
+    ) -> Step {
         if self.phase != Phase::InTransaction || ctx.workload.transactional_id.is_none() {
             return Step::NotEnabled;
         }
@@ -39,9 +44,8 @@ impl Producer {
 
     /// KIP-939: everything is flushed; the manager may record it and decide.
     pub fn prepare(&mut self, ctx: &ClientContext<'_>) -> Step {
-        let flushed = self.in_flight.is_empty()
-            && self.request.is_none()
-            && self.current_item(ctx).is_none();
+        let flushed =
+            self.in_flight.is_empty() && self.request.is_none() && self.current_item(ctx).is_none();
         if self.phase != Phase::InTransaction || !ctx.workload.two_phase || !flushed {
             return Step::NotEnabled;
         }
@@ -63,12 +67,7 @@ impl Producer {
 
     /// KIP-939: a new instance ends what an older one has left: as the manager decided if the
     /// transaction is the one that was prepared, else with an abort.
-    pub(super) fn take_over(
-        &mut self,
-        ctx: &ClientContext<'_>,
-        ongoing: Identity,
-        out: &mut Out,
-    ) {
+    pub(super) fn take_over(&mut self, ctx: &ClientContext<'_>, ongoing: Identity, out: &mut Out) {
         let result = match ctx.prepared {
             Some((prepared, Some(result))) if prepared == ongoing => result,
             Some(_) | None => TransactionResult::Abort,
@@ -111,7 +110,12 @@ impl Producer {
     }
 
     /// EndTxn was answered with NONE.
-    pub(super) fn ended(&mut self, ctx: &ClientContext<'_>, identity: Option<Identity>, out: &mut Out) {
+    pub(super) fn ended(
+        &mut self,
+        ctx: &ClientContext<'_>,
+        identity: Option<Identity>,
+        out: &mut Out,
+    ) {
         let Phase::Ending(result) = self.phase else {
             return;
         };

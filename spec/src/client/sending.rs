@@ -129,7 +129,10 @@ impl Producer {
         let batch = self.in_flight[at];
         out.send(Message::Produce(Produce {
             correlation: self.correlation(0, batch.attempt),
-            transactional_id: ctx.workload.transactional_id.filter(|_| batch.transactional),
+            transactional_id: ctx
+                .workload
+                .transactional_id
+                .filter(|_| batch.transactional),
             identity: batch.identity,
             partition: batch.partition,
             sequence: batch.sequence,
@@ -315,11 +318,7 @@ impl Producer {
 
     /// Without a transaction the client bumps its own epoch, once every other batch is settled:
     /// a number whose fate is open must not be written again (KAFKA-14034).
-    fn give_up_idempotent(
-        &mut self,
-        ctx: &ClientContext<'_>,
-        out: &mut Out,
-    ) {
+    fn give_up_idempotent(&mut self, ctx: &ClientContext<'_>, out: &mut Out) {
         if ctx.rules.client.drain_before_bump && !self.in_flight.is_empty() {
             self.needs_bump = true;
             return;
@@ -327,11 +326,7 @@ impl Producer {
         self.bump_locally(ctx, out);
     }
 
-    pub(super) fn bump_locally(
-        &mut self,
-        ctx: &ClientContext<'_>,
-        out: &mut Out,
-    ) {
+    pub(super) fn bump_locally(&mut self, ctx: &ClientContext<'_>, out: &mut Out) {
         let Some(old) = self.identity else {
             return;
         };

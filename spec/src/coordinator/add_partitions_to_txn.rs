@@ -55,9 +55,18 @@ impl Coordinator {
                 self.conclude(ctx, kind, request.correlation, ErrorCode::None, None, out)
             }
             Row::Add => {
-                let then = Then::AnswerAdd { correlation: request.correlation, request: kind };
+                let then = Then::AnswerAdd {
+                    correlation: request.correlation,
+                    request: kind,
+                };
                 let version = TransactionVersion::Tv1;
-                self.add(ctx, id, (request.partition, version, request.ghost), then, out);
+                self.add(
+                    ctx,
+                    id,
+                    (request.partition, version, request.ghost),
+                    then,
+                    out,
+                );
                 Step::Handled
             }
         }
@@ -95,7 +104,13 @@ impl Coordinator {
                     sequence: request.sequence,
                 };
                 let version = TransactionVersion::Tv2;
-                self.add(ctx, id, (request.partition, version, request.ghost), then, out);
+                self.add(
+                    ctx,
+                    id,
+                    (request.partition, version, request.ghost),
+                    then,
+                    out,
+                );
                 return Step::Handled;
             }
             Row::AlreadyThere => ErrorCode::None,
@@ -109,7 +124,7 @@ impl Coordinator {
             identity: request.identity,
             sequence: request.sequence,
             error,
-                coordinator_epoch: out.coordinator_epoch,
+            coordinator_epoch: out.coordinator_epoch,
         });
         Step::Handled
     }
@@ -153,7 +168,12 @@ impl Coordinator {
     }
 
     /// Verify only: never writes, and on purpose does not look at what is pending.
-    fn verify_row(&self, id: TransactionalId, identity: Identity, partition: PartitionIndex) -> Row {
+    fn verify_row(
+        &self,
+        id: TransactionalId,
+        identity: Identity,
+        partition: PartitionIndex,
+    ) -> Row {
         use TransactionState::*;
         let Some(metadata) = self.slots[usize::from(id.0)].metadata else {
             return Row::Refuse(ErrorCode::InvalidProducerIdMapping);

@@ -72,7 +72,9 @@ impl Coordinator {
             request: request_cell(request),
             state: self.cell_state(id),
             answer: match row {
-                EndTxnRow::Begin | EndTxnRow::BeginEmpty | EndTxnRow::AlreadyDone => ErrorCode::None,
+                EndTxnRow::Begin | EndTxnRow::BeginEmpty | EndTxnRow::AlreadyDone => {
+                    ErrorCode::None
+                }
                 EndTxnRow::Refuse(error) => error,
             },
         });
@@ -85,7 +87,14 @@ impl Coordinator {
                 let identity = metadata
                     .filter(|_| request.version == TransactionVersion::Tv2)
                     .map(|m| m.identity());
-                self.conclude(ctx, kind, request.correlation, ErrorCode::None, identity, out)
+                self.conclude(
+                    ctx,
+                    kind,
+                    request.correlation,
+                    ErrorCode::None,
+                    identity,
+                    out,
+                )
             }
             (EndTxnRow::Begin | EndTxnRow::BeginEmpty, None) => Step::NotEnabled,
             (EndTxnRow::Begin | EndTxnRow::BeginEmpty, Some(metadata)) => {
@@ -121,7 +130,10 @@ impl Coordinator {
         } else {
             metadata.ghost
         };
-        let to = TransactionMetadata { ghost, ..metadata.prepared(request.result, end) };
+        let to = TransactionMetadata {
+            ghost,
+            ..metadata.prepared(request.result, end)
+        };
         let then = Then::AnswerEnd {
             correlation: request.correlation,
             version: request.version,

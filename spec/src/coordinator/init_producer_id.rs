@@ -78,7 +78,13 @@ impl Coordinator {
                     answer: ErrorCode::ConcurrentTransactions,
                 });
                 out.messages.extend(again);
-                self.fence(ctx, id, Then::Fence { correlation }, ctx.rules.init.fence_bumps_epoch, out);
+                self.fence(
+                    ctx,
+                    id,
+                    Then::Fence { correlation },
+                    ctx.rules.init.fence_bumps_epoch,
+                    out,
+                );
                 Step::Handled
             }
         }
@@ -104,7 +110,10 @@ impl Coordinator {
             state,
             answer: ErrorCode::None,
         });
-        let then = Then::AnswerInit { correlation: request.correlation, ongoing: None };
+        let then = Then::AnswerInit {
+            correlation: request.correlation,
+            ongoing: None,
+        };
         self.begin_append(ctx, id, Some(to), then, out);
         Step::Handled
     }
@@ -122,8 +131,14 @@ impl Coordinator {
             state: self.cell_state(id),
             answer: ErrorCode::None,
         });
-        let to = TransactionMetadata { two_phase: request.enable_2pc, ..to };
-        let then = Then::AnswerInit { correlation: request.correlation, ongoing: None };
+        let to = TransactionMetadata {
+            two_phase: request.enable_2pc,
+            ..to
+        };
+        let then = Then::AnswerInit {
+            correlation: request.correlation,
+            ongoing: None,
+        };
         self.begin_append(ctx, id, Some(to), then, out);
         Step::Handled
     }
@@ -143,7 +158,11 @@ impl Coordinator {
             answer: ErrorCode::None,
         });
         let next = self.identity_after(metadata.client_identity(), true);
-        let to = TransactionMetadata { next: Some(next), two_phase: request.enable_2pc, ..*metadata };
+        let to = TransactionMetadata {
+            next: Some(next),
+            two_phase: request.enable_2pc,
+            ..*metadata
+        };
         let then = Then::AnswerInit {
             correlation: request.correlation,
             ongoing: Some(metadata.identity()),
@@ -178,7 +197,11 @@ impl Coordinator {
         let end = match ctx.version {
             TransactionVersion::Tv1 => fenced_tv1(&metadata, bumps, slot.has_failed_epoch_fence),
             TransactionVersion::Tv2 => {
-                let again = if ctx.rules.init.fence_single_bump { 0 } else { 1 };
+                let again = if ctx.rules.init.fence_single_bump {
+                    0
+                } else {
+                    1
+                };
                 let mut end = self.prepare_tv2(ctx, &metadata, bumps, ctx.rules.init.fence_rotates);
                 for _ in 0..again {
                     end.marker_epoch = end.marker_epoch.next();
@@ -191,7 +214,12 @@ impl Coordinator {
     }
 
     /// A fence whose append failed: what stays in memory.
-    pub(super) fn fence_failed(&mut self, ctx: &Context<'_>, id: TransactionalId, pending: &Pending) {
+    pub(super) fn fence_failed(
+        &mut self,
+        ctx: &Context<'_>,
+        id: TransactionalId,
+        pending: &Pending,
+    ) {
         let (Some(to), Stage::Appending(_)) = (pending.to, pending.stage) else {
             return;
         };

@@ -33,7 +33,10 @@ impl Coordinator {
                 continue;
             }
             if self.slot(id).metadata.is_none() || ctx.rules.log.load_replaces_cache {
-                *self.slot(id) = Slot { metadata: *record, ..Slot::default() };
+                *self.slot(id) = Slot {
+                    metadata: *record,
+                    ..Slot::default()
+                };
             }
             let Some(metadata) = *record else {
                 continue;
@@ -86,14 +89,23 @@ pub(super) fn refuse_then(then: Then, error: ErrorCode, out: &mut Out) {
         Then::AnswerInit { correlation, .. } => {
             super::answer(out, correlation, RequestKind::InitProducerId, error);
         }
-        Then::AnswerAdd { correlation, request } => super::answer(out, correlation, request, error),
+        Then::AnswerAdd {
+            correlation,
+            request,
+        } => super::answer(out, correlation, request, error),
         Then::AnswerEnd { correlation, .. } => {
             super::answer(out, correlation, RequestKind::EndTxn, error);
         }
-        Then::Fence { correlation: Some(correlation) } => {
+        Then::Fence {
+            correlation: Some(correlation),
+        } => {
             super::answer(out, correlation, RequestKind::InitProducerId, error);
         }
-        Then::AnswerVerify { partition, identity, sequence } => {
+        Then::AnswerVerify {
+            partition,
+            identity,
+            sequence,
+        } => {
             out.send(Message::VerifyAnswer {
                 partition,
                 identity,

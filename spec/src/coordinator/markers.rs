@@ -87,6 +87,30 @@ impl Coordinator {
         }
     }
 
+    /// Metadata knows no leader for the partition. Kafka 4.4.0 drops the marker as it does for a
+    /// deleted topic; a rule that tells the two apart sends it again.
+    pub fn no_leader(
+        &mut self,
+        ctx: &Context<'_>,
+        marker: &WriteTxnMarkers,
+        out: &mut Out,
+    ) -> Step {
+        let error = if ctx.rules.markers.drop_leaderless {
+            ErrorCode::UnknownTopicOrPartition
+        } else {
+            ErrorCode::NotLeaderOrFollower
+        };
+        let answer = MarkerAnswer {
+            broker: marker.broker,
+            coordinator_epoch: marker.coordinator_epoch,
+            transactional_id: marker.transactional_id,
+            round: marker.round,
+            partition: marker.partition,
+            error,
+        };
+        self.marker_answered(ctx, &answer, true, out)
+    }
+
     /// A partition leader has answered a marker. `test` is false only for the fault of KAFKA-9777.
     pub fn marker_answered(
         &mut self,
@@ -108,7 +132,10 @@ impl Coordinator {
             ErrorCode::None => {
                 let mut left = awaiting.without(own);
                 if !ctx.rules.markers.ack_ticks_own_partition {
-                    left = left.iter().skip(1).fold(PartitionSet::EMPTY, PartitionSet::with);
+                    left = left
+                        .iter()
+                        .skip(1)
+                        .fold(PartitionSet::EMPTY, PartitionSet::with);
                 }
                 set_writing(self.slot(id), queued, left);
             }

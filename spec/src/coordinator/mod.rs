@@ -174,9 +174,7 @@ impl Coordinator {
             Message::VerifyPartition(m) => {
                 self.serving(ctx, message, out, |c, out| c.verify_partition(ctx, m, out))
             }
-            Message::EndTxn(m) => {
-                self.serving(ctx, message, out, |c, out| c.end_txn(ctx, m, out))
-            }
+            Message::EndTxn(m) => self.serving(ctx, message, out, |c, out| c.end_txn(ctx, m, out)),
             Message::WriteTxnMarkersAnswer(m) => self.marker_answered(ctx, m, true, out),
             Message::AppendTxnRecordAnswer(m) => self.append_finished(ctx, m, out),
             Message::Produce(_)
@@ -203,9 +201,7 @@ impl Coordinator {
         match self.role {
             Role::Leader => request(self, out),
             Role::Loading if !ctx.rules.log.serve_only_after_load => request(self, out),
-            Role::Loading => {
-                self.refuse(ctx, message, ErrorCode::CoordinatorLoadInProgress, out)
-            }
+            Role::Loading => self.refuse(ctx, message, ErrorCode::CoordinatorLoadInProgress, out),
             Role::Follower => self.refuse(ctx, message, ErrorCode::NotCoordinator, out),
         }
     }
@@ -225,7 +221,11 @@ impl Coordinator {
                 Role::Loading | Role::Leader => CellState::Loading,
             },
         );
-        out.cell = request.map(|request| Cell { request, state, answer: error });
+        out.cell = request.map(|request| Cell {
+            request,
+            state,
+            answer: error,
+        });
         if ctx.blocking {
             return Step::NotEnabled;
         }
@@ -309,7 +309,9 @@ impl Coordinator {
         out: &mut Out,
     ) {
         let value = to.map(|m| TransactionMetadata {
-            last_producer_epoch: m.last_producer_epoch.filter(|_| ctx.rules.log.log_last_epoch),
+            last_producer_epoch: m
+                .last_producer_epoch
+                .filter(|_| ctx.rules.log.log_last_epoch),
             ..m
         });
         out.send(Message::AppendTxnRecord(AppendTxnRecord {
@@ -352,7 +354,7 @@ fn answer(out: &mut Out, correlation: Correlation, request: RequestKind, error: 
         error,
         identity: None,
         ongoing: None,
-            coordinator_epoch: out.coordinator_epoch,
+        coordinator_epoch: out.coordinator_epoch,
     }));
 }
 

@@ -29,7 +29,8 @@ impl Coordinator {
         let Stage::Appending(then) = pending.stage else {
             return Step::Handled;
         };
-        if answer.error == ErrorCode::None && !ctx.rules.log.tolerate_clock_back && self.clock_back {
+        if answer.error == ErrorCode::None && !ctx.rules.log.tolerate_clock_back && self.clock_back
+        {
             // KAFKA-5415's fault: the assertion on timestamps fails and the callback is lost.
             return Step::Handled;
         }
@@ -82,7 +83,10 @@ impl Coordinator {
         out: &mut Out,
     ) {
         match then {
-            Then::AnswerInit { correlation, ongoing } => {
+            Then::AnswerInit {
+                correlation,
+                ongoing,
+            } => {
                 out.send(Message::CoordinatorAnswer(CoordinatorAnswer {
                     correlation,
                     request: RequestKind::InitProducerId,
@@ -92,20 +96,30 @@ impl Coordinator {
                     coordinator_epoch: out.coordinator_epoch,
                 }));
             }
-            Then::AnswerAdd { correlation, request } => {
+            Then::AnswerAdd {
+                correlation,
+                request,
+            } => {
                 super::answer(out, correlation, request, ErrorCode::None);
             }
-            Then::AnswerVerify { partition, identity, sequence } => {
-                let error = ErrorCode::None;
-                out.send(Message::VerifyAnswer {
+            Then::AnswerVerify {
                 partition,
                 identity,
                 sequence,
-                error,
-                coordinator_epoch: out.coordinator_epoch,
-            });
+            } => {
+                let error = ErrorCode::None;
+                out.send(Message::VerifyAnswer {
+                    partition,
+                    identity,
+                    sequence,
+                    error,
+                    coordinator_epoch: out.coordinator_epoch,
+                });
             }
-            Then::AnswerEnd { correlation, version } => {
+            Then::AnswerEnd {
+                correlation,
+                version,
+            } => {
                 let after = if ctx.rules.end_txn.answer_next_identity {
                     to.next.unwrap_or_else(|| to.identity())
                 } else {
@@ -120,10 +134,12 @@ impl Coordinator {
                         TransactionVersion::Tv2 => Some(after),
                     },
                     ongoing: None,
-            coordinator_epoch: out.coordinator_epoch,
+                    coordinator_epoch: out.coordinator_epoch,
                 }));
             }
-            Then::Fence { correlation: Some(correlation) } => {
+            Then::Fence {
+                correlation: Some(correlation),
+            } => {
                 let error = ErrorCode::ConcurrentTransactions;
                 super::answer(out, correlation, RequestKind::InitProducerId, error);
             }

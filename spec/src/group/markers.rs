@@ -50,8 +50,7 @@ impl Group {
                 && (rules.staged_by_producer_id
                     || identity.producer_epoch <= marker.identity.producer_epoch)
         };
-        let (decided, left): (Vec<_>, Vec<_>) =
-            self.staged.iter().partition(|s| mine(s.identity));
+        let (decided, left): (Vec<_>, Vec<_>) = self.staged.iter().partition(|s| mine(s.identity));
         self.staged = left.into_iter().collect();
         if marker.result == TransactionResult::Commit {
             for staged in decided {

@@ -59,10 +59,7 @@ impl Partition {
             return Step::NotEnabled;
         };
         let after = follower.last().map(|r| r.offset);
-        let next = self
-            .log
-            .iter()
-            .find(|r| after.is_none_or(|a| r.offset > a));
+        let next = self.log.iter().find(|r| after.is_none_or(|a| r.offset > a));
         match next {
             Some(record) => {
                 follower.push(*record);

@@ -14,12 +14,12 @@ mod verification;
 mod write_txn_markers;
 
 pub use aborted_index::AbortedTxn;
-pub(crate) use produce::verified_error;
-pub(crate) use write_txn_markers::marker_answer;
 pub use fetch::{Bound, decided, read_committed_view};
+pub(crate) use produce::verified_error;
 pub use producer_state::{Batch, ProducerEntry};
 pub use recovery::Snapshot;
 pub use verification::{Parked, ParkedRequest, VerificationEntry};
+pub(crate) use write_txn_markers::marker_answer;
 
 use crate::message::Message;
 use crate::step::{Context, Step};

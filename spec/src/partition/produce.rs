@@ -21,8 +21,12 @@ impl Partition {
         if self.deleted {
             return self.produce_answer(ctx, request, ErrorCode::UnknownTopicOrPartition, out);
         }
-        let asks = self.must_ask(ctx, request.identity, request.transactional, request.version)
-            && self.duplicate(request.identity, request.sequence).is_none();
+        let asks = self.must_ask(
+            ctx,
+            request.identity,
+            request.transactional,
+            request.version,
+        ) && self.duplicate(request.identity, request.sequence).is_none();
         if asks && let Some(error) = self.epoch_error(request.identity) {
             return self.produce_answer(ctx, request, error, out);
         }
@@ -121,10 +125,16 @@ impl Partition {
         request: &Produce,
         guard_stands: bool,
     ) -> Option<ErrorCode> {
-        self.guard_error(ctx, request.identity, request.transactional, request.version, guard_stands)
-            .or_else(|| self.epoch_error(request.identity))
-            .or_else(|| self.sequence_error(ctx, request))
-            .or_else(|| self.plain_error(ctx, request))
+        self.guard_error(
+            ctx,
+            request.identity,
+            request.transactional,
+            request.version,
+            guard_stands,
+        )
+        .or_else(|| self.epoch_error(request.identity))
+        .or_else(|| self.sequence_error(ctx, request))
+        .or_else(|| self.plain_error(ctx, request))
     }
 
     /// The coordinator's answer must be about the transaction that is written now.
@@ -172,7 +182,11 @@ impl Partition {
             Some(batch) if batch.sequence.0 == i32::MAX && !rules.sequence_wraps => batch.sequence,
             Some(batch) => batch.sequence.next(),
         };
-        if request.sequence == expected { None } else { gap }
+        if request.sequence == expected {
+            None
+        } else {
+            gap
+        }
     }
 
     fn plain_error(&self, ctx: &Context<'_>, request: &Produce) -> Option<ErrorCode> {

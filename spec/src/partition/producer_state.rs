@@ -37,7 +37,11 @@ impl Partition {
         self.producers.iter().find(|e| e.producer_id == id)
     }
 
-    pub(super) fn producer_mut(&mut self, id: ProducerId, epoch: ProducerEpoch) -> &mut ProducerEntry {
+    pub(super) fn producer_mut(
+        &mut self,
+        id: ProducerId,
+        epoch: ProducerEpoch,
+    ) -> &mut ProducerEntry {
         let at = match self.producers.iter().position(|e| e.producer_id >= id) {
             Some(i) if self.producers[i].producer_id == id => i,
             found => {

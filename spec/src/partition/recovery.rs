@@ -84,7 +84,11 @@ impl Partition {
         self.verification.clear();
         self.aborted.clear();
         self.unreplicated.clear();
-        if self.snapshot.as_ref().is_some_and(|s| s.offset > self.log_end) {
+        if self
+            .snapshot
+            .as_ref()
+            .is_some_and(|s| s.offset > self.log_end)
+        {
             self.snapshot = None;
         }
         for parked in std::mem::take(&mut self.parked) {
@@ -148,15 +152,19 @@ fn unavailable(parked: &Parked) -> Message {
 /// An answer that waited for a replication that did not come.
 fn lost(answer: Message) -> Message {
     match answer {
-        Message::ProduceAnswer { correlation, identity, partition, sequence, .. } => {
-            Message::ProduceAnswer {
-                correlation,
-                identity,
-                partition,
-                sequence,
-                error: ErrorCode::NotLeaderOrFollower,
-            }
-        }
+        Message::ProduceAnswer {
+            correlation,
+            identity,
+            partition,
+            sequence,
+            ..
+        } => Message::ProduceAnswer {
+            correlation,
+            identity,
+            partition,
+            sequence,
+            error: ErrorCode::NotLeaderOrFollower,
+        },
         Message::TxnOffsetCommitAnswer { correlation, .. } => Message::TxnOffsetCommitAnswer {
             correlation,
             error: ErrorCode::NotCoordinator,

@@ -71,7 +71,10 @@ impl Partition {
     ) -> VerifyPartition {
         let (identity, sequence) = (request.identity(), request.sequence());
         self.note_verification(identity, sequence, version);
-        self.parked.push(Parked { request, guard_stands: true });
+        self.parked.push(Parked {
+            request,
+            guard_stands: true,
+        });
         self.parked.sort();
         VerifyPartition {
             partition: self.index,

@@ -126,7 +126,10 @@ impl Id {
 
     /// The id of this name.
     pub fn parse(name: &str) -> Option<Self> {
-        PROPERTIES.iter().find(|r| r.id.name() == name).map(|r| r.id)
+        PROPERTIES
+            .iter()
+            .find(|r| r.id.name() == name)
+            .map(|r| r.id)
     }
 
     /// Its row.

@@ -54,8 +54,8 @@ fn log_broken(
         let verdict = decided(&partition.log, record);
         let visible = view.iter().any(|v| v.offset == record.offset);
         if served && record.offset < stable {
-            let decided_below = verdict.is_some()
-                && marker.is_none_or(|m| m.offset < partition.high_watermark);
+            let decided_below =
+                verdict.is_some() && marker.is_none_or(|m| m.offset < partition.high_watermark);
             if !decided_below {
                 broken |= Id::S11.bit();
             }
@@ -78,7 +78,8 @@ fn log_broken(
             Some(TransactionResult::Abort) => verdict_of.aborted = true,
             None => {}
         }
-        if verdict == Some(TransactionResult::Commit) && !commit_asked(world, state, producer, txn) {
+        if verdict == Some(TransactionResult::Commit) && !commit_asked(world, state, producer, txn)
+        {
             broken |= Id::S2.bit();
         }
     }
@@ -124,8 +125,7 @@ fn out_of_order(world: &World, partition: &Partition) -> bool {
 /// it over was told (KIP-939).
 fn outcome(world: &World, state: &State, producer: ProducerIndex, txn: u8) -> Outcome {
     let takers = state.producers.iter().filter(|q| {
-        world.workload(q.index).takes_over == Some(producer)
-            && q.takeover != Outcome::Open
+        world.workload(q.index).takes_over == Some(producer) && q.takeover != Outcome::Open
     });
     match takers.last() {
         Some(taker) if txn == 0 => taker.takeover,
@@ -173,7 +173,9 @@ fn outcomes_broken(
             | Outcome::Unknown => {}
         }
     }
-    if world.workload(producer.index).transactional_id.is_none() && acked_is_missing(world, state, producer) {
+    if world.workload(producer.index).transactional_id.is_none()
+        && acked_is_missing(world, state, producer)
+    {
         broken |= Id::S1.bit();
     }
     broken
@@ -183,21 +185,25 @@ fn outcomes_broken(
 fn something_is_missing(world: &World, state: &State, producer: ProducerIndex, txn: u8) -> bool {
     let workload = world.workload(producer);
     let ghost = Ghost::of(producer, txn, world.scenario.ghost_key);
-    workload.items.iter().enumerate().any(|(i, item)| match item {
-        Item::Send(p) => {
-            let partition = &state.partitions[usize::from(p.0)];
-            let written = partition.log.iter().any(|r| {
-                r.kind == RecordKind::Data
-                    && r.ghost == ghost
-                    && (workload.inputs > 0 || r.payload == Payload(i as u8 + 1))
-            });
-            !partition.deleted && !written
-        }
-        Item::CommitOffset => state
-            .offsets_partition()
-            .is_some_and(|p| !is_published(state, p, ghost)),
-        Item::FetchOffset => false,
-    })
+    workload
+        .items
+        .iter()
+        .enumerate()
+        .any(|(i, item)| match item {
+            Item::Send(p) => {
+                let partition = &state.partitions[usize::from(p.0)];
+                let written = partition.log.iter().any(|r| {
+                    r.kind == RecordKind::Data
+                        && r.ghost == ghost
+                        && (workload.inputs > 0 || r.payload == Payload(i as u8 + 1))
+                });
+                !partition.deleted && !written
+            }
+            Item::CommitOffset => state
+                .offsets_partition()
+                .is_some_and(|p| !is_published(state, p, ghost)),
+            Item::FetchOffset => false,
+        })
 }
 
 /// Whether the staged offset of a committed transaction is in the log, and published once its
@@ -277,7 +283,9 @@ fn spent(world: &World, state: &State, fault: Fault) -> bool {
 fn identities_broken(state: &State) -> u32 {
     let mut broken = 0;
     for (i, p) in state.producers.iter().enumerate() {
-        if p.identity.is_some_and(|id| id.producer_epoch == ProducerEpoch::MAX) {
+        if p.identity
+            .is_some_and(|id| id.producer_epoch == ProducerEpoch::MAX)
+        {
             broken |= Id::S14.bit();
         }
         let overflow = p.identity.is_some_and(|id| id.producer_epoch.0 < 0);

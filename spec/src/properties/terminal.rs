@@ -77,7 +77,10 @@ fn offsets_are_stuck(state: &State) -> bool {
 /// crash, or a group member without input.
 fn may_rest(world: &World, state: &State, producer: &Producer) -> bool {
     let waits_for_crash = producer.phase == Phase::Unstarted
-        && world.workload(producer.index).starts_after_crash_of.is_some();
+        && world
+            .workload(producer.index)
+            .starts_after_crash_of
+            .is_some();
     let waits_for_input = producer.request == Some(RequestKind::OffsetFetch)
         && state
             .group

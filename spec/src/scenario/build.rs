@@ -29,17 +29,26 @@ impl Workload {
 
     /// The same for another id.
     pub fn id(self, id: u8) -> Self {
-        Self { transactional_id: Some(TransactionalId(id)), ..self }
+        Self {
+            transactional_id: Some(TransactionalId(id)),
+            ..self
+        }
     }
 
     /// The same without an id: only idempotent.
     pub fn idempotent(self) -> Self {
-        Self { transactional_id: None, ..self }
+        Self {
+            transactional_id: None,
+            ..self
+        }
     }
 
     /// The same with up to `n` batches in flight.
     pub fn in_flight(self, n: u8) -> Self {
-        Self { max_in_flight: n, ..self }
+        Self {
+            max_in_flight: n,
+            ..self
+        }
     }
 
     /// The same with a staged offset at the end.
@@ -63,7 +72,10 @@ impl Workload {
 
     /// KIP-939: decided by the external manager.
     pub fn two_phase(self) -> Self {
-        Self { two_phase: true, ..self }
+        Self {
+            two_phase: true,
+            ..self
+        }
     }
 
     /// KIP-939: starts once `crashed` has crashed, and takes over what `prepared` has prepared.
@@ -116,24 +128,37 @@ impl Scenario {
     pub fn fault(self, fault: Fault, n: u8) -> Self {
         Self {
             budgets: self.budgets.with(fault, n),
-            brokers: if fault == Fault::Election { 2 } else { self.brokers },
+            brokers: if fault == Fault::Election {
+                2
+            } else {
+                self.brokers
+            },
             ..self
         }
     }
 
     /// The same with answers delivered at once.
     pub fn eager(self) -> Self {
-        Self { granularity: Granularity::E2, ..self }
+        Self {
+            granularity: Granularity::E2,
+            ..self
+        }
     }
 
     /// The same with retriable answers really sent.
     pub fn answering(self) -> Self {
-        Self { blocking: false, ..self }
+        Self {
+            blocking: false,
+            ..self
+        }
     }
 
     /// The same with only requests of one kind sent again.
     pub fn resending_only(self, kind: RequestKind) -> Self {
-        Self { resend_only: Some(kind), ..self }
+        Self {
+            resend_only: Some(kind),
+            ..self
+        }
     }
 
     /// The same with a stepwise reader of partition 0.
@@ -145,7 +170,10 @@ impl Scenario {
     /// The same with the high watermark in steps of its own.
     pub fn replica_behind(self) -> Self {
         Self {
-            pace: Pace { replica_behind: true, ..self.pace },
+            pace: Pace {
+                replica_behind: true,
+                ..self.pace
+            },
             ..self
         }
     }
@@ -153,7 +181,10 @@ impl Scenario {
     /// The same with application in steps of its own.
     pub fn apply_lag(self) -> Self {
         Self {
-            pace: Pace { apply_lag: true, ..self.pace },
+            pace: Pace {
+                apply_lag: true,
+                ..self.pace
+            },
             ..self
         }
     }
@@ -165,16 +196,25 @@ impl Scenario {
 
     /// The same with a replica that may be out of sync.
     pub fn with_follower(self) -> Self {
-        Self { follower: true, ..self }
+        Self {
+            follower: true,
+            ..self
+        }
     }
 
     /// The same with clients and leaders that do not share what they know of the coordinator.
     pub fn stale_routing(self) -> Self {
-        Self { stale_routing: true, ..self }
+        Self {
+            stale_routing: true,
+            ..self
+        }
     }
 
     /// The same with `transaction.partition.verification.enable` off.
     pub fn unverified(self) -> Self {
-        Self { verification: false, ..self }
+        Self {
+            verification: false,
+            ..self
+        }
     }
 }

@@ -48,7 +48,11 @@ pub struct Entry {
 impl Entry {
     /// The scenario under a rule set.
     pub fn scenario(&self, rules: RuleSet) -> Scenario {
-        let scenario = Scenario { name: self.name, says: self.says, ..(self.build)(rules) };
+        let scenario = Scenario {
+            name: self.name,
+            says: self.says,
+            ..(self.build)(rules)
+        };
         match rules {
             RuleSet::Upgrade => scenario.fault(Fault::Upgrade, 1),
             RuleSet::Tv1 | RuleSet::Tv2 => scenario,
@@ -232,9 +236,12 @@ pub const CATALOGUE: &[Entry] = &[
         profile: Profile::Default,
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
-            Scenario::plain(vec![Workload::processing(0, 1), Workload::processing(1, 1)], 1)
-                .fault(Fault::Rebalance, 1)
-                .eager()
+            Scenario::plain(
+                vec![Workload::processing(0, 1), Workload::processing(1, 1)],
+                1,
+            )
+            .fault(Fault::Rebalance, 1)
+            .eager()
         },
     },
     Entry {
@@ -358,9 +365,7 @@ pub const CATALOGUE: &[Entry] = &[
         says: "The finalized transaction.version is raised between or inside transactions.",
         profile: Profile::Default,
         runs: &[(Upgrade, &[])],
-        build: |_| {
-            Scenario::plain(vec![Workload::sending(&[0], 3)], 1).fault(Fault::Timer, 1)
-        },
+        build: |_| Scenario::plain(vec![Workload::sending(&[0], 3)], 1).fault(Fault::Timer, 1),
     },
     Entry {
         name: "pipeline",
@@ -381,7 +386,11 @@ pub const CATALOGUE: &[Entry] = &[
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(
-                vec![Workload::sending(&[0, 1, 0, 1, 0], 1).in_flight(3).idempotent()],
+                vec![
+                    Workload::sending(&[0, 1, 0, 1, 0], 1)
+                        .in_flight(3)
+                        .idempotent(),
+                ],
                 2,
             )
             .fault(Fault::GiveUp, 1)
@@ -499,9 +508,7 @@ pub const CATALOGUE: &[Entry] = &[
         says: "The coordinator's clock steps back.",
         profile: Profile::Default,
         runs: &[(Tv1, &[]), (Tv2, &[])],
-        build: |_| {
-            Scenario::plain(vec![Workload::sending(&[0], 1)], 1).fault(Fault::ClockBack, 1)
-        },
+        build: |_| Scenario::plain(vec![Workload::sending(&[0], 1)], 1).fault(Fault::ClockBack, 1),
     },
     Entry {
         name: "operator",
@@ -552,7 +559,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "retry-eager",
         says: "One producer that sends EndTxn again and hears only the answer to the second copy.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[S1, S2, S3, S4, S7]), (Tv2, &[])],
+        runs: &[(Tv1, &[S1, S2, S3, S7]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0, 1], 2)], 2)
                 .fault(Fault::ResendRequest, 1)
@@ -683,6 +690,47 @@ pub const CATALOGUE: &[Entry] = &[
             .fault(Fault::ProducerCrash, 1)
             .fault(Fault::ResendRequest, 1)
             .eager()
+        },
+    },
+    Entry {
+        name: "leaderless",
+        says: "A partition has no leader when its marker is to be sent: Kafka 4.4.0 drops the marker (KAFKA-20734).",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S1, S2, S4, L1]), (Tv2, &[S1, S2, S4, L1])],
+        build: |_| Scenario::plain(vec![Workload::sending(&[0], 2)], 1).fault(Fault::Leaderless, 1),
+    },
+    Entry {
+        name: "any-client",
+        says: "Beside one producer somebody sends a request of any kind with any identity: for coverage.",
+        profile: Profile::Named,
+        runs: &[
+            (Tv1, &[S1, S2, S3, S4, S7, L1, L2, L3, L4]),
+            (Tv2, &[S1, S2, S3, S4, S7, L1, L2, L3, L4]),
+        ],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2).with_offset()], 1)
+                .fault(Fault::Stranger, 1)
+                .fault(Fault::Timer, 1)
+                .answering()
+        },
+    },
+    Entry {
+        name: "any-client-last-epoch",
+        says: "The same from epoch 32765 on.",
+        profile: Profile::Named,
+        runs: &[
+            (Tv1, &[S1, S2, S4, S6, S7, L1, L2, L4]),
+            (Tv2, &[S1, S2, S4, S6, S7, L1, L2, L4]),
+        ],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+                .from(Seed::Logged {
+                    identity: Identity::new(ProducerId(42), ProducerEpoch(32765)),
+                    next: ProducerId(73),
+                })
+                .fault(Fault::Stranger, 2)
+                .answering()
+                .eager()
         },
     },
 ];

@@ -92,9 +92,13 @@ impl From<&Action> for Line {
     fn from(action: &Action) -> Self {
         match action {
             Action::Deliver { message, broker } => deliver(message, *broker),
+            Action::Stranger { message, broker } => {
+                deliver(message, *broker).flag("stranger", true)
+            }
             Action::FailAppend(m) => append_line(m, "fail_append"),
             Action::FailVerification(m) => verdict_line(m, "fail_verification"),
             Action::LoseMarker(m) => marker_line(m, "network", "lose_marker"),
+            Action::FindNoLeader(m) => marker_line(m, "network", "find_no_leader"),
             Action::LoseMarkerAnswer(m) => marker_line(m, "network", "lose_marker_answer"),
             Action::SkipTest(m) => marker_answer_line(m, "skip_completion_test"),
             Action::CommitRecord => Self::new("log", "commit_record"),

@@ -457,6 +457,12 @@ pub const VERBS: &[Verb] = &[
     ),
     verb(
         Network,
+        "find_no_leader",
+        "finds no leader for a partition that is owed a marker",
+        MARKER,
+    ),
+    verb(
+        Network,
         "lose_marker_answer",
         "loses the acknowledgement of a marker that was written",
         MARKER,

@@ -21,6 +21,16 @@ pub enum Action {
     LoseMarker(WriteTxnMarkers),
     /// A marker is written and its answer is lost.
     LoseMarkerAnswer(WriteTxnMarkers),
+    /// A request of somebody who is no producer of the scenario is handled, and its answer thrown
+    /// away: for coverage of what the scenario's own clients never send.
+    Stranger {
+        /// Which request.
+        message: Message,
+        /// Which broker, for requests to the coordinator role.
+        broker: Option<BrokerId>,
+    },
+    /// A coordinator finds no leader for a partition that it owes a marker.
+    FindNoLeader(WriteTxnMarkers),
     /// An acknowledgement is counted and the completion test is missed.
     SkipTest(MarkerAnswer),
     /// The oldest appended record of the transaction-state log is replicated.

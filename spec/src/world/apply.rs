@@ -4,8 +4,8 @@ use super::enabled::is_to_coordinator_role;
 use super::{Action, State, World};
 use crate::client::ClientContext;
 use crate::fault::Fault;
-use crate::message::{Message, Produce, WriteTxnMarkers};
 use crate::group::Group;
+use crate::message::{Message, Produce, WriteTxnMarkers};
 use crate::partition::{ParkedRequest, Partition};
 use crate::step::{Context, Out, Step};
 use crate::types::*;
@@ -37,6 +37,19 @@ impl World {
                 }
                 state.coordinators[usize::from(marker.broker.0)].marker_lost(&ctx, marker);
                 Step::Handled
+            }
+            Action::Stranger { message, broker } => {
+                if !state.budgets.spend(Fault::Stranger) {
+                    return Step::NotEnabled;
+                }
+                self.deliver(state, message, *broker, out)
+            }
+            Action::FindNoLeader(marker) => {
+                let message = Message::WriteTxnMarkers(*marker);
+                if !take_message(state, &message) || !state.budgets.spend(Fault::Leaderless) {
+                    return Step::NotEnabled;
+                }
+                state.coordinators[usize::from(marker.broker.0)].no_leader(&ctx, marker, out)
             }
             Action::LoseMarkerAnswer(marker) => self.lose_marker_answer(state, marker, out),
             Action::SkipTest(answer) => {
@@ -133,7 +146,11 @@ impl World {
                 self.deliver_to_partition(state, m.partition, message, out)
             }
             Message::WriteTxnMarkers(m) => self.deliver_marker(state, m, out),
-            Message::VerifyAnswer { partition, coordinator_epoch, .. } => {
+            Message::VerifyAnswer {
+                partition,
+                coordinator_epoch,
+                ..
+            } => {
                 let known = &mut state.partitions[usize::from(partition.0)].known_coordinator;
                 *known = (*coordinator_epoch).max(*known);
                 self.deliver_to_partition(state, *partition, message, out)
@@ -150,7 +167,11 @@ impl World {
             Message::CoordinatorAnswer(m) => {
                 self.deliver_answer(state, m.correlation.producer, message, out)
             }
-            Message::ProduceAnswer { correlation, partition, .. } => {
+            Message::ProduceAnswer {
+                correlation,
+                partition,
+                ..
+            } => {
                 self.share_routing(state, correlation.producer, usize::from(partition.0));
                 self.deliver_answer(state, correlation.producer, message, out)
             }
@@ -212,7 +233,15 @@ impl World {
                 group.txn_offset_commit(partition, ctx, m, out)
             }
             (Message::OffsetFetch(m), Some(group)) => group.offset_fetch(ctx, m, out),
-            (Message::VerifyAnswer { identity, sequence, error, .. }, group) => {
+            (
+                Message::VerifyAnswer {
+                    identity,
+                    sequence,
+                    error,
+                    ..
+                },
+                group,
+            ) => {
                 let Some(parked) = partition.unpark(*identity, *sequence) else {
                     return Step::Handled;
                 };
@@ -238,6 +267,9 @@ impl World {
         message: &Message,
         out: &mut Out,
     ) -> Step {
+        if usize::from(producer.0) >= state.producers.len() {
+            return Step::Handled;
+        }
         let before = state.producers[usize::from(producer.0)].first_identity;
         let client = self.client_context(state, producer);
         let step = state.producers[usize::from(producer.0)].handle(&client, message, out);
@@ -247,7 +279,8 @@ impl World {
             && let Some(id) = self.workload(producer).transactional_id
         {
             let newest = &mut state.ghost_newest[usize::from(id.0)];
-            let newer = newest.is_none_or(|q| state.producers[usize::from(q.0)].first_identity < after);
+            let newer =
+                newest.is_none_or(|q| state.producers[usize::from(q.0)].first_identity < after);
             if newer {
                 *newest = Some(producer);
             }
@@ -255,23 +288,38 @@ impl World {
         step
     }
 
-    fn lose_marker_answer(&self, state: &mut State, marker: &WriteTxnMarkers, out: &mut Out) -> Step {
+    fn lose_marker_answer(
+        &self,
+        state: &mut State,
+        marker: &WriteTxnMarkers,
+        out: &mut Out,
+    ) -> Step {
         let ctx = self.context(state.version);
         let message = Message::WriteTxnMarkers(*marker);
         let offsets = self.is_offsets(marker.partition);
-        if offsets || !take_message(state, &message) || !state.budgets.spend(Fault::LoseMarkerAnswer)
+        if offsets
+            || !take_message(state, &message)
+            || !state.budgets.spend(Fault::LoseMarkerAnswer)
         {
             return Step::NotEnabled;
         }
         let step = self.deliver_marker(state, marker, out);
         out.messages.clear();
-        state.partitions[usize::from(marker.partition.0)].waiting.clear();
+        state.partitions[usize::from(marker.partition.0)]
+            .waiting
+            .clear();
         state.coordinators[usize::from(marker.broker.0)].marker_lost(&ctx, marker);
         step
     }
 
     fn fail_verification(&self, state: &mut State, message: &Message, out: &mut Out) -> Step {
-        let Message::VerifyAnswer { partition, identity, sequence, coordinator_epoch, .. } = *message
+        let Message::VerifyAnswer {
+            partition,
+            identity,
+            sequence,
+            coordinator_epoch,
+            ..
+        } = *message
         else {
             return Step::NotEnabled;
         };
@@ -292,7 +340,8 @@ impl World {
         match *action {
             Action::Start(p) => {
                 if let Some(earlier) = self.workload(p).starts_after_crash_of
-                    && state.producers[usize::from(earlier.0)].phase != crate::client::Phase::Crashed
+                    && state.producers[usize::from(earlier.0)].phase
+                        != crate::client::Phase::Crashed
                 {
                     return Step::NotEnabled;
                 }
@@ -470,9 +519,12 @@ impl World {
             Action::FollowerFetch(p) => state.partitions[usize::from(p.0)].follower_fetch(),
             Action::Promote(p) => state.partitions[usize::from(p.0)].promote_follower(out),
             Action::DeleteTopic(p) => {
-                let prepared = state.log.committed.iter().flatten().any(|m| {
-                    m.state.prepared().is_some() && m.partitions.contains(p)
-                });
+                let prepared = state
+                    .log
+                    .committed
+                    .iter()
+                    .flatten()
+                    .any(|m| m.state.prepared().is_some() && m.partitions.contains(p));
                 let partition = &mut state.partitions[usize::from(p.0)];
                 if !prepared || partition.deleted {
                     return Step::NotEnabled;
@@ -546,14 +598,21 @@ impl World {
         if self.scenario.stale_routing {
             return;
         }
-        let producer = &mut state.producers[usize::from(producer.0)].known_coordinator;
+        let Some(producer) = state.producers.get_mut(usize::from(producer.0)) else {
+            return;
+        };
+        let producer = &mut producer.known_coordinator;
         let partition = &mut state.partitions[partition].known_coordinator;
         let newest = (*producer).max(*partition);
         (*producer, *partition) = (newest, newest);
     }
 
     /// What the client step of `producer` reads.
-    pub(crate) fn client_context(&self, state: &State, producer: ProducerIndex) -> ClientContext<'_> {
+    pub(crate) fn client_context(
+        &self,
+        state: &State,
+        producer: ProducerIndex,
+    ) -> ClientContext<'_> {
         ClientContext {
             rules: &self.rules,
             version: state.version,
@@ -584,7 +643,12 @@ fn take_message(state: &mut State, message: &Message) -> bool {
 /// Whether a batch would pass the only copy of an earlier batch of its producer: first copies
 /// share a connection, and only resends may be overtaken.
 fn overtakes_first_copy(state: &State, request: &Produce) -> bool {
-    let producer = &state.producers[usize::from(request.correlation.producer.0)];
+    let Some(producer) = state
+        .producers
+        .get(usize::from(request.correlation.producer.0))
+    else {
+        return false;
+    };
     producer
         .in_flight
         .iter()
@@ -602,13 +666,18 @@ fn overtakes_first_copy(state: &State, request: &Produce) -> bool {
 /// The newest coordinator that the sender of a request has heard from.
 fn known_coordinator(state: &State, message: &Message) -> CoordinatorEpoch {
     let of = |c: &crate::message::Correlation| {
-        state.producers[usize::from(c.producer.0)].known_coordinator
+        state
+            .producers
+            .get(usize::from(c.producer.0))
+            .map_or(CoordinatorEpoch(0), |p| p.known_coordinator)
     };
     match message {
         Message::InitProducerId(m) => of(&m.correlation),
         Message::AddPartitionsToTxn(m) | Message::AddOffsetsToTxn(m) => of(&m.correlation),
         Message::EndTxn(m) => of(&m.correlation),
-        Message::VerifyPartition(m) => state.partitions[usize::from(m.partition.0)].known_coordinator,
+        Message::VerifyPartition(m) => {
+            state.partitions[usize::from(m.partition.0)].known_coordinator
+        }
         _ => CoordinatorEpoch(0),
     }
 }
@@ -625,9 +694,10 @@ fn is_quiet(state: &State, partition: PartitionIndex, id: ProducerId) -> bool {
         }
         _ => false,
     });
-    let deposed = state.coordinators.iter().any(|c| {
-        c.role != crate::coordinator::Role::Follower && c.epoch != state.log.epoch
-    });
+    let deposed = state
+        .coordinators
+        .iter()
+        .any(|c| c.role != crate::coordinator::Role::Follower && c.epoch != state.log.epoch);
     let parked = state.partitions[usize::from(partition.0)]
         .parked
         .iter()

@@ -23,6 +23,9 @@ impl World {
         if state.budgets.left(Fault::Upgrade) > 0 {
             actions.push(Action::Upgrade);
         }
+        if state.budgets.left(Fault::Stranger) > 0 {
+            self.stranger_requests(state, actions);
+        }
         if state.manager.prepared.is_some() && state.manager.decision.is_none() {
             actions.push(Action::ManagerDecides(TransactionResult::Abort));
             actions.push(Action::ManagerDecides(TransactionResult::Commit));
@@ -47,7 +50,10 @@ impl World {
                     }
                 }
             } else {
-                actions.push(Action::Deliver { message: *message, broker: None });
+                actions.push(Action::Deliver {
+                    message: *message,
+                    broker: None,
+                });
             }
             self.message_faults(state, message, actions);
         }
@@ -68,6 +74,9 @@ impl World {
             Message::WriteTxnMarkers(m) => {
                 if left(Fault::LoseMarker) {
                     actions.push(Action::LoseMarker(*m));
+                }
+                if left(Fault::Leaderless) {
+                    actions.push(Action::FindNoLeader(*m));
                 }
                 if left(Fault::LoseMarkerAnswer) {
                     actions.push(Action::LoseMarkerAnswer(*m));
@@ -109,10 +118,8 @@ impl World {
                 }
                 Phase::Prepared => actions.push(Action::Decided(p)),
                 Phase::Done | Phase::Fatal | Phase::Crashed => continue,
-                Phase::Initializing
-                | Phase::AbortableError
-                | Phase::Ending(_)
-                | Phase::Bumping => {}
+                Phase::Initializing | Phase::AbortableError | Phase::Ending(_) | Phase::Bumping => {
+                }
             }
             if producer.phase == Phase::Unstarted {
                 continue;
@@ -162,7 +169,9 @@ impl World {
             }
             for (i, slot) in coordinator.slots.iter().enumerate() {
                 let id = TransactionalId(i as u8);
-                if let Some(Stage::WritingMarkers { queued, awaiting }) = slot.pending.map(|p| p.stage) {
+                if let Some(Stage::WritingMarkers { queued, awaiting }) =
+                    slot.pending.map(|p| p.stage)
+                {
                     actions.extend(queued.iter().map(|p| Action::SendMarker(b, id, p)));
                     if left(Fault::ResendMarker) {
                         actions.extend(awaiting.iter().map(|p| Action::ResendMarker(b, id, p)));
@@ -196,7 +205,12 @@ impl World {
                 actions.push(Action::ApplyRecord(p));
             }
             if left(Fault::Eviction) {
-                actions.extend(partition.producers.iter().map(|e| Action::Evict(p, e.producer_id)));
+                actions.extend(
+                    partition
+                        .producers
+                        .iter()
+                        .map(|e| Action::Evict(p, e.producer_id)),
+                );
             }
             if partition.follower.is_some() {
                 actions.push(Action::FollowerFetch(p));

@@ -6,6 +6,7 @@ mod enabled;
 mod monitor;
 mod settle;
 mod state;
+mod stranger;
 
 pub use action::Action;
 pub use state::{Manager, Seed, State};

@@ -63,8 +63,7 @@ impl World {
         before.ghost_newest[usize::from(id.0)].is_some_and(|newest| {
             // KIP-939: what is taken over is still the older instance's transaction.
             let taken_over = self.workload(newest).takes_over.is_some()
-                && before.log.committed[usize::from(id.0)]
-                    .is_some_and(|m| m.ghost == record.ghost);
+                && before.log.committed[usize::from(id.0)].is_some_and(|m| m.ghost == record.ghost);
             newest != producer && !taken_over
         })
     }
@@ -105,9 +104,8 @@ impl World {
         if upper > partition.high_watermark {
             broken |= Id::S11.bit();
         }
-        let in_range = |r: &&Record| {
-            r.kind == RecordKind::Data && r.offset >= from && r.offset < upper
-        };
+        let in_range =
+            |r: &&Record| r.kind == RecordKind::Data && r.offset >= from && r.offset < upper;
         for record in partition.log.iter().filter(in_range) {
             let given = delivered.iter().any(|d| d.offset == record.offset);
             let verdict = decided(&partition.log, record);
@@ -120,7 +118,9 @@ impl World {
                 }
                 (IsolationLevel::ReadCommitted, None, true) => Id::S2.bit(),
                 (IsolationLevel::ReadUncommitted, _, false) => Id::S1.bit(),
-                (IsolationLevel::ReadCommitted, _, _) | (IsolationLevel::ReadUncommitted, _, _) => 0,
+                (IsolationLevel::ReadCommitted, _, _) | (IsolationLevel::ReadUncommitted, _, _) => {
+                    0
+                }
             };
         }
         state.ghost_broken |= broken;

@@ -28,11 +28,9 @@ impl World {
             state.network.extend(out.messages);
             return true;
         }
-        let Some(at) = state
-            .network
-            .iter()
-            .position(|m| m.is_answer_to_producer() || matches!(m, Message::WriteTxnMarkersAnswer(_)))
-        else {
+        let Some(at) = state.network.iter().position(|m| {
+            m.is_answer_to_producer() || matches!(m, Message::WriteTxnMarkersAnswer(_))
+        }) else {
             return false;
         };
         let message = state.network.remove(at);
@@ -52,14 +50,16 @@ impl World {
 }
 
 fn first_queued(coordinator: &Coordinator) -> Option<(TransactionalId, PartitionIndex)> {
-    coordinator.slots.iter().enumerate().find_map(|(i, slot)| {
-        match slot.pending.map(|p| p.stage) {
+    coordinator
+        .slots
+        .iter()
+        .enumerate()
+        .find_map(|(i, slot)| match slot.pending.map(|p| p.stage) {
             Some(Stage::WritingMarkers { queued, .. }) => {
                 queued.iter().next().map(|p| (TransactionalId(i as u8), p))
             }
             Some(Stage::Appending(_) | Stage::Abandoned) | None => None,
-        }
-    })
+        })
 }
 
 /// Whether a message can still change anything.
@@ -71,11 +71,15 @@ fn is_alive(state: &State, message: &Message) -> bool {
         | Message::OffsetFetchAnswer { correlation, .. } => {
             awaited(state, correlation.producer, message)
         }
-        Message::VerifyAnswer { partition, identity, sequence, .. } => state.partitions
-            [usize::from(partition.0)]
-        .parked
-        .iter()
-        .any(|p| p.request.identity() == *identity && p.request.sequence() == *sequence),
+        Message::VerifyAnswer {
+            partition,
+            identity,
+            sequence,
+            ..
+        } => state.partitions[usize::from(partition.0)]
+            .parked
+            .iter()
+            .any(|p| p.request.identity() == *identity && p.request.sequence() == *sequence),
         Message::WriteTxnMarkersAnswer(m) => {
             let c = &state.coordinators[usize::from(m.broker.0)];
             let slot = &c.slots[usize::from(m.transactional_id.0)];
@@ -85,9 +89,10 @@ fn is_alive(state: &State, message: &Message) -> bool {
             );
             leads(c, m.coordinator_epoch) && slot.round == m.round && writing
         }
-        Message::AppendTxnRecordAnswer(m) => {
-            leads(&state.coordinators[usize::from(m.broker.0)], m.coordinator_epoch)
-        }
+        Message::AppendTxnRecordAnswer(m) => leads(
+            &state.coordinators[usize::from(m.broker.0)],
+            m.coordinator_epoch,
+        ),
         Message::InitProducerId(_)
         | Message::AddPartitionsToTxn(_)
         | Message::AddOffsetsToTxn(_)
@@ -102,7 +107,10 @@ fn is_alive(state: &State, message: &Message) -> bool {
 }
 
 fn awaited(state: &State, producer: ProducerIndex, message: &Message) -> bool {
-    state.producers[usize::from(producer.0)].awaits(message)
+    state
+        .producers
+        .get(usize::from(producer.0))
+        .is_some_and(|p| p.awaits(message))
 }
 
 fn leads(coordinator: &Coordinator, epoch: CoordinatorEpoch) -> bool {

@@ -1,7 +1,9 @@
 //! The state of a run.
 
 use crate::client::{Producer, Reader};
-use crate::coordinator::{Coordinator, Role, TransactionLog, TransactionMetadata, TransactionState};
+use crate::coordinator::{
+    Coordinator, Role, TransactionLog, TransactionMetadata, TransactionState,
+};
 use crate::fault::Budgets;
 use crate::group::Group;
 use crate::message::Message;
@@ -126,11 +128,21 @@ impl State {
             }
             Seed::SequenceAt(sequence) => {
                 let identity = Identity::new(ProducerId(1), ProducerEpoch::FIRST);
-                self.partitions[0].seed_record(rules, identity, sequence, false, (Payload(0), Ghost::NONE));
+                self.partitions[0].seed_record(
+                    rules,
+                    identity,
+                    sequence,
+                    false,
+                    (Payload(0), Ghost::NONE),
+                );
                 self.producers[0].next_sequence[0] = sequence.next();
                 self.producers[0].identity = Some(identity);
             }
-            Seed::TakenOver { ongoing, client, next } => {
+            Seed::TakenOver {
+                ongoing,
+                client,
+                next,
+            } => {
                 let ghost = Ghost::of(ProducerIndex(0), 0, scenario.ghost_key);
                 let created = TransactionMetadata::created(ongoing.producer_id, true);
                 self.set_logged(TransactionMetadata {
@@ -142,7 +154,13 @@ impl State {
                     ghost,
                     ..created
                 });
-                self.partitions[0].seed_record(rules, ongoing, Sequence::FIRST, true, (Payload(1), ghost));
+                self.partitions[0].seed_record(
+                    rules,
+                    ongoing,
+                    Sequence::FIRST,
+                    true,
+                    (Payload(1), ghost),
+                );
                 self.coordinators[0].next_producer_id = next;
                 self.producers[0].crash_before_start();
                 self.manager.prepared = Some(ongoing);

@@ -1,0 +1,185 @@
+//! Requests that no client of the scenario sends: every kind, with every neighbouring identity.
+
+use super::{Action, State, World};
+use crate::coordinator::Role;
+use crate::message::*;
+use crate::types::*;
+
+/// Not a producer of any scenario.
+pub(super) const STRANGER: ProducerIndex = ProducerIndex(3);
+
+const CORRELATION: Correlation = Correlation {
+    producer: STRANGER,
+    number: 0,
+    attempt: 0,
+};
+
+const ID: TransactionalId = TransactionalId(0);
+
+impl World {
+    /// Every request worth a stranger's try.
+    pub(super) fn stranger_requests(&self, state: &State, actions: &mut Vec<Action>) {
+        for coordinator in &state.coordinators {
+            if coordinator.role == Role::Follower && self.scenario.blocking {
+                continue;
+            }
+            let known = coordinator.slots.first().and_then(|s| s.metadata);
+            let stored = known.map_or(unknown(), |m| m.identity());
+            let client = known.map_or(unknown(), |m| m.client_identity());
+            let mut messages = Vec::new();
+            messages.extend(init_requests(None));
+            for identity in neighbours(stored).into_iter().chain([client]) {
+                messages.extend(init_requests(Some(identity)));
+                messages.extend(self.transaction_requests(identity));
+            }
+            messages.sort_unstable();
+            messages.dedup();
+            actions.extend(messages.into_iter().map(|message| Action::Stranger {
+                message,
+                broker: Some(coordinator.broker),
+            }));
+        }
+        for partition in &state.partitions {
+            let identity = partition
+                .producers
+                .first()
+                .map_or(unknown(), |e| Identity::new(e.producer_id, e.epoch));
+            for identity in neighbours(identity) {
+                let requests = self.partition_requests(partition.index, identity);
+                actions.extend(requests.into_iter().map(|message| Action::Stranger {
+                    message,
+                    broker: None,
+                }));
+            }
+        }
+    }
+
+    fn transaction_requests(&self, identity: Identity) -> Vec<Message> {
+        let partition = PartitionIndex(0);
+        let ghost = Ghost::NONE;
+        let add = |partition| AddPartitionsToTxn {
+            correlation: CORRELATION,
+            transactional_id: ID,
+            identity,
+            partition,
+            ghost,
+        };
+        let mut messages = vec![Message::AddPartitionsToTxn(add(partition))];
+        if self.scenario.offsets {
+            let offsets = PartitionIndex(self.scenario.partitions);
+            messages.push(Message::AddOffsetsToTxn(add(offsets)));
+        }
+        for verify_only in [true, false] {
+            messages.push(Message::VerifyPartition(VerifyPartition {
+                partition,
+                transactional_id: ID,
+                identity,
+                sequence: Sequence(99),
+                verify_only,
+                ghost,
+            }));
+        }
+        for version in [TransactionVersion::Tv1, TransactionVersion::Tv2] {
+            for result in [TransactionResult::Abort, TransactionResult::Commit] {
+                messages.push(Message::EndTxn(EndTxn {
+                    correlation: CORRELATION,
+                    transactional_id: ID,
+                    identity,
+                    result,
+                    version,
+                    ghost,
+                }));
+            }
+        }
+        messages
+    }
+
+    fn partition_requests(&self, partition: PartitionIndex, identity: Identity) -> Vec<Message> {
+        let ghost = Ghost::NONE;
+        let version = self.rules.transaction_version;
+        let mut messages = Vec::new();
+        if self.is_offsets(partition) {
+            messages.extend(
+                [None, Some(Generation(1)), Some(Generation(9))].map(|generation| {
+                    Message::TxnOffsetCommit(TxnOffsetCommit {
+                        correlation: CORRELATION,
+                        transactional_id: ID,
+                        identity,
+                        generation,
+                        offset: Payload(9),
+                        version,
+                        ghost,
+                    })
+                }),
+            );
+            return messages;
+        }
+        for (sequence, transactional) in [(0, true), (1, true), (7, true), (0, false), (1, false)] {
+            messages.push(Message::Produce(Produce {
+                correlation: CORRELATION,
+                transactional_id: transactional.then_some(ID),
+                identity,
+                partition,
+                sequence: Sequence(sequence),
+                transactional,
+                version,
+                payload: Payload(9),
+                ghost,
+            }));
+        }
+        for version in [TransactionVersion::Tv1, TransactionVersion::Tv2] {
+            for epoch in [0, 1] {
+                messages.push(Message::WriteTxnMarkers(WriteTxnMarkers {
+                    broker: BrokerId(0),
+                    coordinator_epoch: CoordinatorEpoch(epoch),
+                    transactional_id: ID,
+                    round: u8::MAX,
+                    partition,
+                    identity,
+                    result: TransactionResult::Abort,
+                    version,
+                    ghost,
+                }));
+            }
+        }
+        messages
+    }
+}
+
+/// An identity that nobody was given.
+fn unknown() -> Identity {
+    Identity::new(ProducerId(99), ProducerEpoch::FIRST)
+}
+
+/// The identity itself, the epochs beside it, and another producer id.
+fn neighbours(identity: Identity) -> Vec<Identity> {
+    let Identity {
+        producer_id,
+        producer_epoch: ProducerEpoch(epoch),
+    } = identity;
+    let mut found = vec![
+        identity,
+        Identity::new(ProducerId(99), ProducerEpoch(epoch)),
+    ];
+    found.extend(
+        [epoch.checked_sub(1), epoch.checked_add(1)]
+            .into_iter()
+            .flatten()
+            .filter(|e| *e >= 0)
+            .map(|e| Identity::new(producer_id, ProducerEpoch(e))),
+    );
+    found
+}
+
+fn init_requests(expected: Option<Identity>) -> Vec<Message> {
+    let request = |keep_prepared_txn| {
+        Message::InitProducerId(InitProducerId {
+            correlation: CORRELATION,
+            transactional_id: Some(ID),
+            expected,
+            enable_2pc: keep_prepared_txn,
+            keep_prepared_txn,
+        })
+    };
+    vec![request(false), request(true)]
+}

@@ -1,0 +1,6 @@
+//! What the model is held to: two hosts, two granularities, renamed ghosts, pinned counts.
+
+mod catalogue;
+mod granularity;
+mod hosts;
+mod search;
