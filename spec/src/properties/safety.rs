@@ -124,10 +124,10 @@ fn out_of_order(world: &World, partition: &Partition) -> bool {
 /// What the application knows of transaction `txn` of `producer`, or what the instance that took
 /// it over was told (KIP-939).
 fn outcome(world: &World, state: &State, producer: ProducerIndex, txn: u8) -> Outcome {
-    let takers = state.producers.iter().filter(|q| {
+    let mut takers = state.producers.iter().filter(|q| {
         world.workload(q.index).takes_over == Some(producer) && q.takeover != Outcome::Open
     });
-    match takers.last() {
+    match takers.next_back() {
         Some(taker) if txn == 0 => taker.takeover,
         Some(_) | None => state.producers[usize::from(producer.0)].outcome[usize::from(txn)],
     }

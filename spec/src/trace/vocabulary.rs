@@ -98,11 +98,14 @@ const EPOCH: Key = must("epoch", Number);
 const ID: Key = must("id", Number);
 const ROUND: Key = must("round", Number);
 
-const ADD: &[Key] = &[FROM, NUMBER, ATTEMPT, IDENTITY, PARTITION, TXN];
-const VERIFY: &[Key] = &[PARTITION, IDENTITY, SEQUENCE, TXN];
+/// Somebody who is no producer of the scenario sends it.
+const STRANGER: Key = may("stranger", True);
+
+const ADD: &[Key] = &[FROM, NUMBER, ATTEMPT, IDENTITY, PARTITION, TXN, STRANGER];
+const VERIFY: &[Key] = &[PARTITION, IDENTITY, SEQUENCE, TXN, STRANGER];
 const VERDICT: &[Key] = &[IDENTITY, SEQUENCE, ERROR, EPOCH];
 const MARKER: &[Key] = &[
-    BROKER, EPOCH, ID, ROUND, PARTITION, IDENTITY, RESULT, VERSION, TXN,
+    BROKER, EPOCH, ID, ROUND, PARTITION, IDENTITY, RESULT, VERSION, TXN, STRANGER,
 ];
 const MARKER_ANSWER: &[Key] = &[EPOCH, ID, ROUND, PARTITION, ERROR];
 /// A record of the transaction-state log; a tombstone has only the first four.
@@ -130,6 +133,7 @@ const PRODUCE: &[Key] = &[
     may("plain", True),
     VERSION,
     TXN,
+    STRANGER,
 ];
 const INIT: &[Key] = &[
     FROM,
@@ -138,6 +142,7 @@ const INIT: &[Key] = &[
     may("expected", IdentityPair),
     may("enable_2pc", True),
     may("keep_prepared_txn", True),
+    STRANGER,
 ];
 const STAGE: &[Key] = &[
     FROM,
@@ -148,6 +153,7 @@ const STAGE: &[Key] = &[
     must("offset", Number),
     VERSION,
     TXN,
+    STRANGER,
 ];
 const COORDINATOR_ANSWER: &[Key] = &[
     NUMBER,
@@ -247,7 +253,9 @@ pub const VERBS: &[Verb] = &[
         Coordinator,
         "end_txn",
         "takes EndTxn",
-        &[FROM, NUMBER, ATTEMPT, IDENTITY, RESULT, VERSION, TXN],
+        &[
+            FROM, NUMBER, ATTEMPT, IDENTITY, RESULT, VERSION, TXN, STRANGER,
+        ],
     ),
     verb(
         Coordinator,

@@ -33,11 +33,7 @@ impl World {
                     broken |= Id::S13.bit();
                 }
             }
-            Action::Recover(p) => {
-                if self.recovery_differs(after, *p) {
-                    broken |= Id::S9.bit();
-                }
-            }
+            Action::Recover(p) if self.recovery_differs(after, *p) => broken |= Id::S9.bit(),
             _ => {}
         }
         after.ghost_broken |= broken;
