@@ -448,6 +448,20 @@ pub const CATALOGUE: &[Entry] = &[
         },
     },
     Entry {
+        name: "mix-everything",
+        says: "Two instances of one id, two partitions, a request sent again, a time-out, and a coordinator fail-over.",
+        profile: Profile::Nightly,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0, 1], 1);
+            Scenario::plain(vec![p.clone(), p], 2)
+                .fault(Fault::ResendRequest, 1)
+                .fault(Fault::Timer, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
         name: "three-instances",
         says: "Three instances of one id on two partitions, with a time-out.",
         profile: Profile::Nightly,
