@@ -725,6 +725,7 @@ pub const CATALOGUE: &[Entry] = &[
             Scenario::plain(vec![Workload::sending(&[0], 2).with_offset()], 1)
                 .fault(Fault::Stranger, 1)
                 .fault(Fault::Timer, 1)
+                .fault(Fault::Rebalance, 1)
                 .answering()
         },
     },
@@ -743,6 +744,22 @@ pub const CATALOGUE: &[Entry] = &[
                     next: ProducerId(73),
                 })
                 .fault(Fault::Stranger, 2)
+                .answering()
+                .eager()
+        },
+    },
+    Entry {
+        name: "any-client-election",
+        says: "The same over a coordinator fail-over, with brokers asked that do not lead or still load.",
+        profile: Profile::Named,
+        runs: &[
+            (Tv1, &[S1, S2, S3, S4, S7, L2]),
+            (Tv2, &[S1, S2, S3, S4, S7, L1, L2, L3]),
+        ],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0], 1).with_offset()], 1)
+                .fault(Fault::Stranger, 1)
+                .fault(Fault::Election, 1)
                 .answering()
                 .eager()
         },

@@ -40,10 +40,11 @@ impl World {
             }));
         }
         for partition in &state.partitions {
-            let identity = partition
-                .producers
-                .first()
-                .map_or(unknown(), |e| Identity::new(e.producer_id, e.epoch));
+            let identity = match partition.producers.first() {
+                Some(e) => Identity::new(e.producer_id, e.epoch),
+                // Nothing is known here: what the coordinator knows is the next best guess.
+                None => state.log.committed[0].map_or(unknown(), |m| m.identity()),
+            };
             for identity in neighbours(identity) {
                 let requests = self.partition_requests(partition.index, identity);
                 actions.extend(requests.into_iter().map(|message| Action::Stranger {
