@@ -3,4 +3,5 @@
 mod catalogue;
 mod granularity;
 mod hosts;
+mod kip_939;
 mod search;
