@@ -32,6 +32,10 @@ pub struct InitProducerId {
     pub enable_2pc: bool,
     /// KIP-939: do not abort what is prepared.
     pub keep_prepared_txn: bool,
+    /// The asked timeout lies in 1 ms to `transaction.max.timeout.ms`.
+    pub timeout_in_range: bool,
+    /// The principal may use the transactional id.
+    pub authorized: bool,
 }
 
 /// AddPartitionsToTxn as clients send it (v0 to v3), and AddOffsetsToTxn.

@@ -22,6 +22,8 @@ pub fn init_producer_id(version: TransactionVersion) -> Vec<Row> {
         expected: None,
         enable_2pc: false,
         keep_prepared_txn: false,
+        timeout_in_range: true,
+        authorized: true,
     };
     let expected = |name, identity| {
         (
@@ -37,10 +39,26 @@ pub fn init_producer_id(version: TransactionVersion) -> Vec<Row> {
         keep_prepared_txn: true,
         ..plain
     };
+    let too_long = InitProducerId {
+        timeout_in_range: false,
+        ..plain
+    };
+    let unauthorized = InitProducerId {
+        authorized: false,
+        ..plain
+    };
     table(
         version,
         &[
             ("nothing", Message::InitProducerId(plain)),
+            (
+                "a timeout out of range",
+                Message::InitProducerId(too_long),
+            ),
+            (
+                "an id that it may not use",
+                Message::InitProducerId(unauthorized),
+            ),
             expected("the stored identity", CURRENT),
             expected("the identity before it", LAST),
             expected("an older epoch", OLDER),

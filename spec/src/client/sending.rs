@@ -75,6 +75,8 @@ impl Producer {
                 expected: self.identity.filter(|_| !first),
                 enable_2pc: ctx.workload.two_phase,
                 keep_prepared_txn: first && ctx.workload.takes_over.is_some(),
+                timeout_in_range: true,
+                authorized: true,
             }));
             return;
         }

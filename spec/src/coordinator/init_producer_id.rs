@@ -280,11 +280,15 @@ fn fenced_tv1(metadata: &TransactionMetadata, bumps: bool, already: bool) -> Pre
 
 /// Refusals that look only at the request and the broker's configuration.
 fn request_error(ctx: &Context<'_>, request: &InitProducerId) -> Option<ErrorCode> {
-    if request.enable_2pc && !ctx.rules.two_phase {
+    let may_2pc = !request.enable_2pc || ctx.rules.two_phase;
+    if !request.authorized || !may_2pc {
         return Some(ErrorCode::TransactionalIdAuthorizationFailed);
     }
     if request.keep_prepared_txn && request.expected.is_some() {
         return Some(ErrorCode::InvalidRequest);
+    }
+    if !request.timeout_in_range && !request.enable_2pc {
+        return Some(ErrorCode::InvalidTransactionTimeout);
     }
     None
 }

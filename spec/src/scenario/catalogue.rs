@@ -462,6 +462,32 @@ pub const CATALOGUE: &[Entry] = &[
         },
     },
     Entry {
+        name: "mix-two-transactions",
+        says: "Two instances of one id, two transactions each, a request sent again, a time-out, and a coordinator fail-over.",
+        profile: Profile::Nightly,
+        runs: &[(Tv1, &[S1, S2, S3, S4, S7]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 2);
+            Scenario::plain(vec![p.clone(), p], 1)
+                .fault(Fault::ResendRequest, 1)
+                .fault(Fault::Timer, 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
+        name: "three-instances-election",
+        says: "Three instances of one id, and a coordinator fail-over.",
+        profile: Profile::Nightly,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 1);
+            Scenario::plain(vec![p.clone(), p.clone(), p], 1)
+                .fault(Fault::Election, 1)
+                .eager()
+        },
+    },
+    Entry {
         name: "three-instances",
         says: "Three instances of one id on two partitions, with a time-out.",
         profile: Profile::Nightly,

@@ -163,7 +163,9 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
             .sent_by(&m.correlation)
             .with_some("expected", m.expected)
             .flag("enable_2pc", m.enable_2pc)
-            .flag("keep_prepared_txn", m.keep_prepared_txn),
+            .flag("keep_prepared_txn", m.keep_prepared_txn)
+            .flag("timeout_out_of_range", !m.timeout_in_range)
+            .flag("unauthorized", !m.authorized),
         Message::AddPartitionsToTxn(m) => add_line(m, role, "add_partitions_to_txn"),
         Message::AddOffsetsToTxn(m) => add_line(m, role, "add_offsets_to_txn"),
         Message::EndTxn(m) => Line::new(role, "end_txn")

@@ -142,6 +142,8 @@ const INIT: &[Key] = &[
     may("expected", IdentityPair),
     may("enable_2pc", True),
     may("keep_prepared_txn", True),
+    may("timeout_out_of_range", True),
+    may("unauthorized", True),
     STRANGER,
 ];
 const STAGE: &[Key] = &[

@@ -304,10 +304,11 @@ impl World {
             return Step::NotEnabled;
         }
         let step = self.deliver_marker(state, marker, out);
-        out.messages.clear();
+        let lost = |m: &Message| matches!(m, Message::WriteTxnMarkersAnswer(_));
+        out.messages.retain(|m| !lost(m));
         state.partitions[usize::from(marker.partition.0)]
             .waiting
-            .clear();
+            .retain(|w| !lost(&w.answer));
         state.coordinators[usize::from(marker.broker.0)].marker_lost(&ctx, marker);
         step
     }

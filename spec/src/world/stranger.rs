@@ -173,14 +173,29 @@ fn neighbours(identity: Identity) -> Vec<Identity> {
 }
 
 fn init_requests(expected: Option<Identity>) -> Vec<Message> {
-    let request = |keep_prepared_txn| {
-        Message::InitProducerId(InitProducerId {
-            correlation: CORRELATION,
-            transactional_id: Some(ID),
-            expected,
-            enable_2pc: keep_prepared_txn,
-            keep_prepared_txn,
-        })
+    let plain = InitProducerId {
+        correlation: CORRELATION,
+        transactional_id: Some(ID),
+        expected,
+        enable_2pc: false,
+        keep_prepared_txn: false,
+        timeout_in_range: true,
+        authorized: true,
     };
-    vec![request(false), request(true)]
+    let two_phase = InitProducerId {
+        enable_2pc: true,
+        keep_prepared_txn: true,
+        ..plain
+    };
+    let too_long = InitProducerId {
+        timeout_in_range: false,
+        ..plain
+    };
+    let unauthorized = InitProducerId {
+        authorized: false,
+        ..plain
+    };
+    [plain, two_phase, too_long, unauthorized]
+        .map(Message::InitProducerId)
+        .into()
 }
