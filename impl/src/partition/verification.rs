@@ -1,8 +1,8 @@
 //! Verification guards: the tokens that tie a coordinator's answer to the transaction it was about.
 //!
 //! KIP-890 part 1. A partition asks the coordinator before it appends a transaction's first batch. Between question and
-//! append the transaction may end (B03), so the question is made under a guard, any marker wipes the guard, and the
-//! append compares.
+//! append the transaction may end (B03), so the question is made under a guard, a marker wipes the guard, and the append
+//! compares.
 
 use im::OrdMap;
 
@@ -95,9 +95,18 @@ impl Verifications {
         guard.is_some() && self.get(producer_id).map(|entry| entry.guard) == guard
     }
 
-    /// Transactional data or a marker was appended: whatever was asked before says nothing any more.
+    /// Transactional data was appended: whatever was asked before says nothing any more.
     pub(crate) fn wipe(&mut self, producer_id: ProducerId) {
         self.entries.remove(&producer_id);
+    }
+
+    /// A marker at this epoch was appended: what was asked before says nothing any more. One exception: in TV2 a
+    /// question at the marker's own epoch is about the transaction after the one that the marker ends (KAFKA-18654).
+    pub(crate) fn wipe_by_marker(&mut self, producer_id: ProducerId, epoch: ProducerEpoch) {
+        let is_next = |entry: &VerificationEntry| entry.supports_epoch_bump && entry.epoch == epoch;
+        if !self.get(producer_id).is_some_and(is_next) {
+            self.wipe(producer_id);
+        }
     }
 
     /// Leadership ended: every question is void.

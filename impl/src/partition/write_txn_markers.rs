@@ -66,7 +66,8 @@ impl Partition {
         batch.leader_epoch = Some(leader_epoch);
         let batch = batch.write().map_err(|error| error.code())?;
         self.follow(batch.clone())?;
-        self.verifications.wipe(marker.producer_id);
+        self.verifications
+            .wipe_by_marker(marker.producer_id, marker.producer_epoch);
         Ok(batch)
     }
 }
