@@ -3,6 +3,7 @@
 //! Safety is judged in every state; the liveness rows are judged in terminal states here (a state
 //! that nothing can leave) and on fair cycles by the liveness search.
 
+pub mod fair;
 mod safety;
 mod terminal;
 pub mod witness;

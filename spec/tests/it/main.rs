@@ -4,4 +4,5 @@ mod catalogue;
 mod granularity;
 mod hosts;
 mod kip_939;
+mod liveness;
 mod search;
