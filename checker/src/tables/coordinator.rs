@@ -51,10 +51,7 @@ pub fn init_producer_id(version: TransactionVersion) -> Vec<Row> {
         version,
         &[
             ("nothing", Message::InitProducerId(plain)),
-            (
-                "a timeout out of range",
-                Message::InitProducerId(too_long),
-            ),
+            ("a timeout out of range", Message::InitProducerId(too_long)),
             (
                 "an id that it may not use",
                 Message::InitProducerId(unauthorized),
