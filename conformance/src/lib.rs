@@ -1,4 +1,7 @@
 //! Spec against implementation.
 
+pub mod actors;
 pub mod kafka_server;
+pub mod lockstep;
+pub mod map;
 pub mod wire;

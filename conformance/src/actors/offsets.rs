@@ -1,0 +1,424 @@
+//! The offsets partition: the group coordinator core, with the answers to markers that the model gives in a step of
+//! its own.
+
+use super::replica::{abstract_batch, abstract_leading, abstract_leading_without_log};
+use super::Difference;
+use crate::map::{self, Clock, GROUP, PartitionToken, Unmapped, group_answer};
+use fencepost::error_code::ErrorCode as ImplError;
+use fencepost::group::{
+    Answer, Effect, GroupConfig, GroupCoordinator, Input, MemberIdentity, OffsetFetch,
+    ParkedCommit,
+};
+use fencepost::partition::{PartitionConfig, TransactionSupport};
+use fencepost::records::offset_commit::OffsetCommitKey;
+use fencepost::types::{GroupId, LeaderEpoch, Offset as ImplOffset, RequestId, TopicPartition};
+use fencepost_spec::error_code::ErrorCode;
+use fencepost_spec::group::{Group, Staged};
+use fencepost_spec::message::*;
+use fencepost_spec::partition as s;
+use fencepost_spec::types::*;
+
+/// The offsets partition and its group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Offsets {
+    index: PartitionIndex,
+    core: GroupCoordinator,
+    /// Acknowledged markers whose acknowledgement the model holds back until it applies them.
+    held: Vec<Message>,
+}
+
+const LEADERSHIP: LeaderEpoch = LeaderEpoch::new(0);
+
+impl Offsets {
+    /// An empty offsets partition that serves.
+    pub fn new(index: PartitionIndex, verification: bool) -> Self {
+        let partition = PartitionConfig {
+            verification,
+            // The tick that expires offsets must not expire producers too.
+            producer_id_expiration_ms: i64::MAX,
+        };
+        let config = GroupConfig {
+            offsets_retention_ms: Clock::OFFSETS_RETENTION_MS,
+            ..GroupConfig::default()
+        };
+        let mut core = GroupCoordinator::new(config, partition);
+        let leader_epoch = LEADERSHIP;
+        core.step(Input::BecomeLeader { leader_epoch }, now());
+        core.step(Input::Load { leader_epoch }, now());
+        Self {
+            index,
+            core,
+            held: Vec::new(),
+        }
+    }
+
+    /// A staged offset arrives.
+    pub(super) fn txn_offset_commit(
+        &mut self,
+        request: &TxnOffsetCommit,
+        out: &mut Vec<Message>,
+    ) -> Result<(), Difference> {
+        let token = PartitionToken::TxnOffsetCommit {
+            correlation: request.correlation,
+            copy: 0,
+        };
+        let copy = self.free_copy(token)?;
+        let commit = map::txn_offset_commit(request, MemberIdentity::anonymous(), copy)?;
+        self.step(Input::TxnOffsetCommit(commit), out)
+    }
+
+    /// A member asks where to start.
+    pub(super) fn offset_fetch(
+        &mut self,
+        correlation: &Correlation,
+        out: &mut Vec<Message>,
+    ) -> Result<(), Difference> {
+        let request = PartitionToken::OffsetFetch(*correlation).pack()?;
+        let fetch = OffsetFetch {
+            request,
+            group: GroupId::new(GROUP),
+            partitions: Some(vec![key().partition]),
+            require_stable: true,
+        };
+        self.step(Input::OffsetFetch(fetch), out)
+    }
+
+    /// A marker arrives. Its refusal is answered at once, its acknowledgement is held.
+    pub(super) fn write_txn_marker(
+        &mut self,
+        marker: &WriteTxnMarkers,
+        out: &mut Vec<Message>,
+    ) -> Result<(), Difference> {
+        let token = PartitionToken::unpack(map::write_txn_marker(marker, 0)?.request);
+        let copy = self.free_copy(token)?;
+        let marker = map::write_txn_marker(marker, copy)?;
+        let mut answers = Vec::new();
+        self.step(Input::WriteTxnMarker(marker), &mut answers)?;
+        for answer in answers {
+            if is_acknowledgement(&answer) {
+                self.held.push(answer);
+            } else {
+                out.push(answer);
+            }
+        }
+        Ok(())
+    }
+
+    /// The model applies the oldest marker: its acknowledgement goes out.
+    pub(super) fn materialise(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+        if self.held.is_empty() {
+            return Err(Difference::Missing("acknowledged marker".to_owned()));
+        }
+        out.push(self.held.remove(0));
+        Ok(())
+    }
+
+    /// The coordinator's verdict on a parked commit; one that is parked no more hears nothing.
+    pub(super) fn verified(
+        &mut self,
+        (identity, sequence): (Identity, Sequence),
+        answer: Result<(), ImplError>,
+        out: &mut Vec<Message>,
+    ) -> Result<(), Difference> {
+        let waiting = self
+            .core
+            .parked()
+            .map(|(request, parked)| Ok((self.abstract_parked(request, parked)?, request)))
+            .collect::<Result<Vec<_>, Difference>>()?
+            .into_iter()
+            .filter(|(parked, _)| {
+                parked.request.identity() == identity && parked.request.sequence() == sequence
+            })
+            .min_by_key(|(parked, request)| (*parked, std::cmp::Reverse(*request)));
+        let Some((_, request)) = waiting else {
+            return Ok(());
+        };
+        self.step(Input::CoordinatorAnswered { request, answer }, out)
+    }
+
+    /// Committed offsets have been idle for too long.
+    pub(super) fn expire(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+        let later = now().plus_millis(Clock::OFFSETS_RETENTION_MS);
+        let effects = self.core.step(Input::Tick, later);
+        self.effects(effects, out)?;
+        self.replicate(out)
+    }
+
+    fn step(&mut self, input: Input, out: &mut Vec<Message>) -> Result<(), Difference> {
+        let effects = self.core.step(input, now());
+        self.effects(effects, out)?;
+        self.replicate(out)
+    }
+
+    fn replicate(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+        let up_to = self.core.partition().log().end_offset();
+        let effects = self.core.step(Input::Replicated { up_to }, now());
+        self.effects(effects, out)
+    }
+
+    fn effects(&self, effects: Vec<Effect>, out: &mut Vec<Message>) -> Result<(), Difference> {
+        for effect in effects {
+            match effect {
+                // The log in memory is the one that is compared.
+                Effect::Append(_) | Effect::Truncate { .. } => {}
+                Effect::AskCoordinator {
+                    request,
+                    transactional_id,
+                    producer,
+                    verify_only,
+                } => {
+                    let PartitionToken::TxnOffsetCommit { correlation, .. } =
+                        PartitionToken::unpack(request)
+                    else {
+                        return Err(Difference::effect("group", request));
+                    };
+                    out.push(Message::VerifyPartition(VerifyPartition {
+                        partition: self.index,
+                        transactional_id: map::spec_transactional_id(&transactional_id)?,
+                        identity: map::spec_identity(producer)?,
+                        sequence: Sequence(i32::from(correlation.number)),
+                        verify_only,
+                        ghost: Ghost::NONE,
+                    }));
+                }
+                Effect::Reply { request, answer } => out.push(self.answer(request, &answer)?),
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, request: RequestId, answer: &Answer) -> Result<Message, Difference> {
+        let token = PartitionToken::unpack(request);
+        let generation = self.generation()?;
+        Ok(group_answer(
+            self.index, &key(), token, answer, generation,
+        )?)
+    }
+
+    /// The group's generation; 1 while nobody has joined, as the model counts.
+    fn generation(&self) -> Result<Generation, Difference> {
+        let mut groups = self.core.groups();
+        let Some(generation) = groups.next().and_then(|(_, group)| group.generation()) else {
+            return Ok(Generation(1));
+        };
+        u8::try_from(generation.get())
+            .map(Generation)
+            .map_err(|_| Unmapped::new("generation", generation).into())
+    }
+
+    fn free_copy(&self, token: PartitionToken) -> Result<u8, Difference> {
+        for copy in 0..2 {
+            let request = token.copied(copy).pack()?;
+            let parked = self.core.parked().any(|(known, _)| known == request);
+            let waiting = self.core.waiting().any(|(_, known, _)| known == request);
+            if !parked && !waiting {
+                return Ok(copy);
+            }
+        }
+        Err(Unmapped::new("third copy of a request", token).into())
+    }
+
+    /// The partition that the model would have in its place, in the form of [`crate::map::normal_partition`].
+    /// Tombstones of expired offsets, which the model does not write, are counted out of every offset.
+    ///
+    /// # Errors
+    /// [`Difference`] for a state that the model cannot say.
+    pub fn abstract_partition(&self) -> Result<s::Partition, Difference> {
+        let empty = s::Partition::new(self.index, Default::default());
+        let core = self.core.partition();
+        let log = core.log();
+        let is_tombstone = |batch: &fencepost::batch::RecordBatch| batch.producer().is_none();
+        let tombstones: Vec<ImplOffset> = log
+            .batches_from(log.start_offset())
+            .filter(|batch| is_tombstone(batch))
+            .map(fencepost::batch::RecordBatch::base_offset)
+            .collect();
+        if tombstones.is_empty() {
+            return self.with_group_parts(abstract_leading(empty, core)?);
+        }
+        let before = |offset: Offset| {
+            let below = tombstones.iter().filter(|it| it.get() < i64::from(offset.0));
+            // There are fewer tombstones than offsets.
+            Offset(offset.0 - below.count() as u8)
+        };
+        let mut partition = abstract_leading_without_log(empty, core)?;
+        for batch in log
+            .batches_from(log.start_offset())
+            .filter(|batch| !is_tombstone(batch))
+        {
+            let record = abstract_batch(batch)?;
+            partition.log.push(s::Record {
+                offset: before(record.offset),
+                ..record
+            });
+        }
+        partition.log_end = before(partition.log_end);
+        partition.high_watermark = before(partition.high_watermark);
+        for entry in &mut partition.producers {
+            entry.open = entry.open.map(before);
+        }
+        for entry in &mut partition.aborted {
+            entry.first = before(entry.first);
+            entry.last = before(entry.last);
+        }
+        self.with_group_parts(partition)
+    }
+
+    fn with_group_parts(&self, mut partition: s::Partition) -> Result<s::Partition, Difference> {
+        partition.applied = partition.log_end;
+        partition.parked = self
+            .core
+            .parked()
+            .map(|(request, parked)| self.abstract_parked(request, parked))
+            .collect::<Result<_, _>>()?;
+        partition.parked.sort_unstable();
+        for (reached, request, answer) in self.core.waiting() {
+            partition.waiting.push(s::Waiting {
+                offset: map::spec_offset(ImplOffset::new(reached.get() - 1))?,
+                answer: self.answer(request, answer)?,
+            });
+        }
+        for entry in &mut partition.producers {
+            entry.batches.clear();
+        }
+        for entry in &mut partition.verification {
+            entry.lowest_sequence = Sequence::FIRST;
+        }
+        Ok(partition)
+    }
+
+    /// The group that the model would have in its place, in the form of [`crate::map::normal_group`]. Who owns the
+    /// input is the harness's own, as `membership` says it.
+    ///
+    /// # Errors
+    /// [`Difference`] for a state that the model cannot say.
+    pub fn abstract_group(&self, membership: &Group) -> Result<Group, Difference> {
+        let offsets = self.core.offsets();
+        let payload = |offset: &fencepost::group::CommittedOffset| {
+            u8::try_from(offset.value.offset.get())
+                .map(Payload)
+                .map_err(|_| Unmapped::new("offset", offset))
+        };
+        let staged = offsets.staged().map(|(id, _, offset)| {
+            let log = self.core.partition().log();
+            let batch = log.batches_from(offset.record_offset).next();
+            let producer = batch.and_then(fencepost::batch::RecordBatch::producer);
+            let producer = producer.ok_or_else(|| Unmapped::new("staged offset", offset))?;
+            Ok(Staged {
+                identity: Identity::new(
+                    map::spec_producer_id(id)?,
+                    map::spec_producer_epoch(producer.producer_epoch),
+                ),
+                offset: payload(offset)?,
+                ghost: Ghost::NONE,
+            })
+        });
+        let mut group = Group {
+            state: membership.state,
+            generation: membership.generation,
+            member: membership.member,
+            committed: offsets
+                .committed(&key())
+                .map_or(Ok(Payload(0)), payload)?,
+            staged: staged.collect::<Result<_, Unmapped>>()?,
+            ..Group::default()
+        };
+        group.staged.sort_unstable();
+        Ok(group)
+    }
+
+    fn abstract_parked(
+        &self,
+        request: RequestId,
+        parked: &ParkedCommit,
+    ) -> Result<s::Parked, Difference> {
+        let unmapped = || Difference::from(Unmapped::new("parked commit", request));
+        let PartitionToken::TxnOffsetCommit { correlation, .. } = PartitionToken::unpack(request)
+        else {
+            return Err(unmapped());
+        };
+        let commit = &parked.commit;
+        let [offset] = commit.offsets.as_slice() else {
+            return Err(unmapped());
+        };
+        let support = TransactionSupport::of_txn_offset_commit(commit.version);
+        Ok(s::Parked {
+            request: s::ParkedRequest::TxnOffsetCommit(TxnOffsetCommit {
+                correlation,
+                transactional_id: map::spec_transactional_id(&commit.transactional_id)?,
+                identity: map::spec_identity(commit.producer)?,
+                generation: commit
+                    .member
+                    .generation
+                    .map(|it| u8::try_from(it.get()).map(Generation).map_err(|_| unmapped()))
+                    .transpose()?,
+                offset: u8::try_from(offset.offset.get())
+                    .map(Payload)
+                    .map_err(|_| unmapped())?,
+                version: if support.supports_epoch_bump() {
+                    TransactionVersion::Tv2
+                } else {
+                    TransactionVersion::Tv1
+                },
+                ghost: Ghost::NONE,
+            }),
+            guard_stands: self
+                .core
+                .partition()
+                .verifications()
+                .holds(commit.producer.producer_id, Some(parked.guard)),
+        })
+    }
+
+    /// Whether a marker's effect is there that the model has yet to apply.
+    pub(super) fn is_ahead(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    /// The first offset that is not decided and replicated, tombstones counted out.
+    pub(super) fn last_stable_offset(&self) -> Result<Option<Offset>, Difference> {
+        let core = self.core.partition();
+        let stable = core.last_stable_offset();
+        let log = core.log();
+        let tombstones = log
+            .batches_from(log.start_offset())
+            .filter(|batch| batch.producer().is_none() && batch.base_offset() < stable)
+            .count();
+        let stable = map::spec_offset(stable)?;
+        Ok(Some(Offset(stable.0 - tombstones as u8)))
+    }
+}
+
+/// The scenario's one input partition, as the group knows it.
+fn key() -> OffsetCommitKey {
+    OffsetCommitKey {
+        group: GroupId::new(GROUP),
+        partition: TopicPartition::new(map::DATA_TOPIC, 0),
+    }
+}
+
+fn now() -> fencepost::types::Timestamp {
+    Clock::default().late()
+}
+
+fn is_acknowledgement(answer: &Message) -> bool {
+    match answer {
+        Message::WriteTxnMarkersAnswer(m) => m.error == ErrorCode::None,
+        Message::InitProducerId(_)
+        | Message::AddPartitionsToTxn(_)
+        | Message::AddOffsetsToTxn(_)
+        | Message::EndTxn(_)
+        | Message::Produce(_)
+        | Message::TxnOffsetCommit(_)
+        | Message::OffsetFetch(_)
+        | Message::VerifyPartition(_)
+        | Message::WriteTxnMarkers(_)
+        | Message::AppendTxnRecord(_)
+        | Message::CoordinatorAnswer(_)
+        | Message::ProduceAnswer { .. }
+        | Message::TxnOffsetCommitAnswer { .. }
+        | Message::OffsetFetchAnswer { .. }
+        | Message::VerifyAnswer { .. }
+        | Message::AppendTxnRecordAnswer(_) => false,
+    }
+}

@@ -1,0 +1,319 @@
+//! Where a case plays: a broker on one side, the oracle on the other, and the record of what was
+//! asked, answered and allowed.
+//!
+//! A case speaks in the model's terms (identities, epochs, partitions 0 and 1); the stage puts each
+//! request on the wire and to the oracle, and stops the case at the first answer that is not
+//! allowed.
+
+mod coordinator;
+mod offsets;
+mod partition;
+mod reads;
+mod setup;
+mod words;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use fencepost_spec::error_code::ErrorCode as ModelError;
+use fencepost_spec::message::Message;
+use fencepost_spec::rules::Rules;
+use fencepost_spec::types::*;
+use serde::Serialize;
+
+use super::oracle::{Allowed, ModelAnswer, Oracle};
+use super::route::{Route, waited};
+use crate::wire::{ErrorCode, GroupMember, Producer, TopicPartition, VersionRange, WireError};
+
+pub use fencepost_spec::types::TransactionResult::{Abort, Commit};
+pub use setup::Setting;
+
+/// COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_LEADER_OR_FOLLOWER:
+/// an honest broker may answer so at any moment, and the client asks again.
+const TRANSIENT: [i16; 4] = [14, 15, 16, 6];
+const AGAIN: Duration = Duration::from_millis(5);
+
+/// How a case ends before its last step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// An answer that the oracle does not allow.
+    Wrong(String),
+    /// The broker lacks what the case needs.
+    Skip(String),
+    /// Nothing can be said: a time ran out, or the model has no answer.
+    Unclear(String),
+}
+
+impl From<WireError> for Stop {
+    fn from(error: WireError) -> Self {
+        use std::io::ErrorKind::{ConnectionRefused, TimedOut, WouldBlock};
+        match error {
+            WireError::Io(error)
+                if matches!(error.kind(), TimedOut | WouldBlock | ConnectionRefused) =>
+            {
+                Self::Unclear(format!("no answer: {error}"))
+            }
+            WireError::Io(error) => Self::Wrong(format!("the connection ended: {error}")),
+            WireError::Malformed(what) => Self::Wrong(format!("malformed answer: {what}")),
+            WireError::Unencodable(what) => Self::Unclear(format!("cannot be sent: {what}")),
+        }
+    }
+}
+
+/// What a step of a case gives.
+pub type Outcome = Result<(), Stop>;
+
+/// A request, its answer, and what was allowed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Exchange {
+    /// The request, decoded.
+    pub request: String,
+    /// The broker's answer, decoded.
+    pub answer: String,
+    /// Every answer that was allowed.
+    pub allowed: Vec<String>,
+    /// The decision-table cells of the model behind them, or the observation.
+    pub rule: String,
+}
+
+/// What came back, in the wire's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Real {
+    error: ErrorCode,
+    producer: Producer,
+    offset: i64,
+}
+
+impl Real {
+    const fn error(error: ErrorCode) -> Self {
+        Self {
+            error,
+            producer: Producer::NONE,
+            offset: -1,
+        }
+    }
+}
+
+/// The stage of one case.
+#[derive(Debug)]
+pub struct Stage {
+    route: Route,
+    oracle: Oracle,
+    apis: BTreeMap<i16, VersionRange>,
+    transaction_version: i16,
+    ids: [String; 2],
+    identities: [Option<Identity>; 2],
+    active: usize,
+    /// The data partition that requests name, 0 or 1.
+    pub partition: u8,
+    topic: String,
+    group: String,
+    member: Option<GroupMember>,
+    payload: u8,
+    held: bool,
+    exchanges: Vec<Exchange>,
+}
+
+impl Stage {
+    /// A stage with names of its own; nothing is created yet.
+    pub fn new(setting: &Setting, case: &str) -> Self {
+        let name = format!("{}-{}", setting.prefix, case.replace('/', "-"));
+        let deadline = Instant::now() + setting.case_limit;
+        Self {
+            route: Route::new(setting.bootstrap, setting.timeout, deadline),
+            oracle: Oracle::new(setting.rules.clone()),
+            apis: setting.apis.clone(),
+            transaction_version: setting.transaction_version,
+            ids: [format!("{name}-p"), format!("{name}-q")],
+            identities: [None; 2],
+            active: 0,
+            partition: 0,
+            topic: name.clone(),
+            group: format!("{name}-group"),
+            member: None,
+            payload: 0,
+            held: false,
+            exchanges: Vec::new(),
+        }
+    }
+
+    /// What has been asked and answered so far.
+    pub fn into_exchanges(self) -> Vec<Exchange> {
+        self.exchanges
+    }
+
+    /// True on a cluster whose finalized `transaction.version` is 2.
+    #[must_use]
+    pub const fn is_tv2(&self) -> bool {
+        self.transaction_version >= 2
+    }
+
+    /// The EndTxn version that a client of this cluster sends.
+    #[must_use]
+    pub const fn end_version(&self) -> i16 {
+        if self.is_tv2() { 5 } else { 4 }
+    }
+
+    /// The identity that the active id's client holds.
+    #[must_use]
+    pub fn me(&self) -> Identity {
+        self.identities[self.active].unwrap_or(Identity::new(STRANGER, ProducerEpoch::FIRST))
+    }
+
+    /// The client's producer id at another epoch.
+    #[must_use]
+    pub fn at(&self, epoch: i16) -> Identity {
+        Identity::new(self.me().producer_id, ProducerEpoch(epoch))
+    }
+
+    /// A producer id that nobody was given, at the client's epoch.
+    #[must_use]
+    pub fn stranger(&self) -> Identity {
+        Identity::new(STRANGER, self.me().producer_epoch)
+    }
+
+    /// Goes on with the other transactional id.
+    pub fn switch(&mut self) {
+        self.active = 1 - self.active;
+    }
+
+    fn id(&self) -> String {
+        self.ids[self.active].clone()
+    }
+
+    fn model_id(&self) -> TransactionalId {
+        TransactionalId(self.active as u8)
+    }
+
+    fn topic_partition(&self) -> TopicPartition {
+        TopicPartition::new(&self.topic, i32::from(self.partition))
+    }
+
+    /// Stops the case where the broker does not speak this version of a request.
+    fn require(&self, key: i16, name: &str, version: i16) -> Outcome {
+        match self.apis.get(&key) {
+            Some(range) if (range.min..=range.max).contains(&version) => Ok(()),
+            Some(range) => Err(Stop::Skip(format!(
+                "{name} v{version} is needed, the broker speaks {} to {}",
+                range.min, range.max
+            ))),
+            None => Err(Stop::Skip(format!("the broker does not speak {name}"))),
+        }
+    }
+
+    /// An identity as it goes on the wire.
+    fn wire(&self, identity: Identity) -> Producer {
+        Producer {
+            id: self
+                .oracle
+                .real(identity.producer_id)
+                .unwrap_or(STRANGER_ON_THE_WIRE),
+            epoch: identity.producer_epoch.0,
+        }
+    }
+
+    /// Puts `message` to the oracle and, by `send`, to the broker, until the answer is no mere
+    /// "ask again". `seen` says how an error of the model reads on the wire in this version.
+    fn ask(
+        &mut self,
+        request: &str,
+        message: &Message,
+        seen: impl Fn(ModelError) -> ModelError,
+        mut send: impl FnMut(&mut Route) -> Result<Real, WireError>,
+    ) -> Result<Real, Stop> {
+        loop {
+            let allowed = self.oracle.ask(message);
+            if allowed.is_empty() {
+                return Err(Stop::Unclear(format!("the model does not answer {request}")));
+            }
+            let real = send(&mut self.route)?;
+            let matching: Vec<&Allowed> = allowed
+                .iter()
+                .filter(|it| self.fits(&it.answer, &seen, &real))
+                .collect();
+            let other = allowed.iter().any(|it| seen(it.answer.error).number() != real.error.0);
+            let again = if matching.is_empty() {
+                TRANSIENT.contains(&real.error.0)
+            } else {
+                matching.iter().any(|it| it.answer.error.is_retriable()) && other
+            };
+            let first = matching.first().map(|it| it.answer);
+            if let Some(identity) = first.and_then(|answer| answer.identity) {
+                self.oracle.name(identity.producer_id, real.producer.id);
+            }
+            if first.is_some() {
+                self.oracle.observe(matching.into_iter());
+            }
+            if again {
+                if !self.route.pause(AGAIN) {
+                    let error = waited(&format!("an answer to {request} other than {}", real.error));
+                    return Err(error.into());
+                }
+                continue;
+            }
+            self.note(request, &real, &allowed, &seen);
+            return match first {
+                Some(_) => Ok(real),
+                None => Err(Stop::Wrong(format!("{request}: {}", self.shown(&real)))),
+            };
+        }
+    }
+
+    fn fits(
+        &self,
+        answer: &ModelAnswer,
+        seen: &impl Fn(ModelError) -> ModelError,
+        real: &Real,
+    ) -> bool {
+        let identity = match answer.identity {
+            Some(identity) => {
+                identity.producer_epoch.0 == real.producer.epoch
+                    && self.oracle.agrees(identity.producer_id, real.producer.id)
+            }
+            None => real.producer == Producer::NONE,
+        };
+        let offset = answer
+            .offset
+            .is_none_or(|offset| i64::from(offset) == real.offset);
+        seen(answer.error).number() == real.error.0 && identity && offset
+    }
+
+    /// A step that the model has no cell for: the answer is one of those written in the case.
+    pub fn expect(
+        &mut self,
+        request: &str,
+        answer: &str,
+        allowed: &[&str],
+        source: &'static str,
+    ) -> Outcome {
+        self.exchanges.push(Exchange {
+            request: request.to_owned(),
+            answer: answer.to_owned(),
+            allowed: allowed.iter().map(|it| (*it).to_owned()).collect(),
+            rule: source.to_owned(),
+        });
+        if allowed.contains(&answer) {
+            Ok(())
+        } else {
+            Err(Stop::Wrong(format!("{request}: {answer}")))
+        }
+    }
+}
+
+/// A producer id of the model that no coordinator gives.
+const STRANGER: ProducerId = ProducerId(200);
+/// As it stands on the wire: far above any block of producer ids.
+const STRANGER_ON_THE_WIRE: i64 = i64::MAX / 2;
+
+/// What the runner fixes for every case.
+pub(super) fn rules_of(transaction_version: i16) -> Rules {
+    Rules::kafka(if transaction_version >= 2 {
+        TransactionVersion::Tv2
+    } else {
+        TransactionVersion::Tv1
+    })
+}
+
+/// Where a broker is.
+pub(super) type Address = SocketAddr;

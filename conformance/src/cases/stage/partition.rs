@@ -1,0 +1,165 @@
+//! Requests to a partition's leader: Produce and WriteTxnMarkers.
+
+use fencepost_spec::error_code::ErrorCode as ModelError;
+use fencepost_spec::message::{self, Message};
+use fencepost_spec::types::*;
+
+use super::coordinator::on_wire;
+use super::words::pair;
+use super::{Outcome, Real, Stage, Stop};
+use crate::cases::oracle::OUR_ROUND;
+use crate::wire::{Batch, Marker, Producer};
+
+/// A coordinator epoch that no real coordinator reaches, and its name in the model.
+const FAR: (i32, u8) = (1_000_000, 200);
+
+/// How a marker is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkerForm {
+    /// v1.
+    V1,
+    /// v2 (KIP-1228) that names transaction version 2.
+    V2,
+}
+
+impl Stage {
+    /// Produce of one transactional record.
+    pub fn produce(&mut self, version: i16, who: Identity, sequence: i32) -> Outcome {
+        self.produce_batch(version, who, sequence, true)
+    }
+
+    /// Produce of one record without the transactional flag.
+    pub fn produce_plain(&mut self, version: i16, who: Identity, sequence: i32) -> Outcome {
+        self.produce_batch(version, who, sequence, false)
+    }
+
+    fn produce_batch(
+        &mut self,
+        version: i16,
+        who: Identity,
+        sequence: i32,
+        transactional: bool,
+    ) -> Outcome {
+        self.require(0, "Produce", version)?;
+        if version >= 12 && self.transaction_version < 1 {
+            return Err(Stop::Skip(
+                "Produce v12 cannot add at transaction.version 0".to_owned(),
+            ));
+        }
+        self.payload = self.payload.wrapping_add(1);
+        let message = Message::Produce(message::Produce {
+            correlation: self.oracle.correlation(),
+            transactional_id: transactional.then_some(self.model_id()),
+            identity: who,
+            partition: PartitionIndex(self.partition),
+            sequence: Sequence(sequence),
+            transactional,
+            version: if version >= 12 {
+                TransactionVersion::Tv2
+            } else {
+                TransactionVersion::Tv1
+            },
+            payload: Payload(self.payload),
+            ghost: Ghost::NONE,
+        });
+        let batch = Batch {
+            transactional,
+            ..Batch::transactional(self.wire(who), sequence, &self.payload.to_string())
+        };
+        let (id, partition) = (self.id(), self.topic_partition());
+        let plain = if transactional { "" } else { " not transactional" };
+        let request = format!(
+            "Produce v{version} {} sequence {sequence}{plain} partition {}",
+            pair(who),
+            self.partition
+        );
+        self.ask(&request, &message, abortable_since(version, 11), |route| {
+            let id = transactional.then_some(id.as_str());
+            let answer = route.leader(&partition)?.produce(version, id, &partition, &batch)?;
+            Ok(Real {
+                offset: answer.base_offset,
+                ..Real::error(answer.error)
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Produce of a record without any producer id.
+    pub fn produce_anonymous(&mut self, allowed: &[&str]) -> Outcome {
+        let batch = Batch {
+            transactional: false,
+            ..Batch::transactional(Producer::NONE, -1, "plain")
+        };
+        let partition = self.topic_partition();
+        let leader = self.route.leader(&partition)?;
+        let answer = leader.produce(11, None, &partition, &batch)?;
+        let source = "KIP-98: plain producers need no identity";
+        self.expect("Produce v11 without producer id", &answer.error.to_string(), allowed, source)
+    }
+
+    /// WriteTxnMarkers, as a coordinator of `coordinator_epoch` (below 200) sends it.
+    pub fn marker(
+        &mut self,
+        form: MarkerForm,
+        who: Identity,
+        result: TransactionResult,
+        coordinator_epoch: u8,
+    ) -> Outcome {
+        let on_the_wire = if coordinator_epoch == FAR.1 {
+            FAR.0
+        } else {
+            i32::from(coordinator_epoch)
+        };
+        let version = match form {
+            MarkerForm::V1 => 1,
+            MarkerForm::V2 => 2,
+        };
+        self.require(27, "WriteTxnMarkers", version)?;
+        let message = Message::WriteTxnMarkers(message::WriteTxnMarkers {
+            broker: BrokerId(0),
+            coordinator_epoch: CoordinatorEpoch(coordinator_epoch),
+            transactional_id: self.model_id(),
+            round: OUR_ROUND,
+            partition: PartitionIndex(self.partition),
+            identity: who,
+            result,
+            version: match form {
+                MarkerForm::V1 => TransactionVersion::Tv1,
+                MarkerForm::V2 => TransactionVersion::Tv2,
+            },
+            ghost: Ghost::NONE,
+        });
+        let marker = Marker {
+            producer: self.wire(who),
+            result: on_wire(result),
+            coordinator_epoch: on_the_wire,
+            transaction_version: 2,
+            partition: self.topic_partition(),
+        };
+        let request = format!(
+            "WriteTxnMarkers v{version} {result} {} coordinator epoch {on_the_wire}",
+            pair(who)
+        );
+        self.ask(&request, &message, |error| error, |route| {
+            let leader = route.leader(&marker.partition)?;
+            leader.write_txn_markers(version, &marker).map(Real::error)
+        })?;
+        Ok(())
+    }
+
+    /// Fences every real coordinator at the active partition: from here on a decided transaction
+    /// of the client stays in Prepare*.
+    pub fn hold_markers(&mut self) -> Outcome {
+        self.marker(MarkerForm::V1, self.me(), TransactionResult::Abort, FAR.1)?;
+        self.held = true;
+        Ok(())
+    }
+}
+
+/// Versions below `first` know no TRANSACTION_ABORTABLE and are told INVALID_TXN_STATE.
+pub(super) fn abortable_since(version: i16, first: i16) -> impl Fn(ModelError) -> ModelError {
+    move |error| match error {
+        ModelError::TransactionAbortable if version < first => ModelError::InvalidTxnState,
+        error => error,
+    }
+}

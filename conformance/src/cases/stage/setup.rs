@@ -1,0 +1,170 @@
+//! Setting the scene, and clearing it away.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use fencepost_spec::rules::Rules;
+use fencepost_spec::types::{ProducerId, TransactionResult};
+
+use super::{Address, Outcome, STRANGER, STRANGER_ON_THE_WIRE, Stage, Stop};
+use crate::cases::route::waited;
+use crate::wire::{
+    CoordinatorKey, ErrorCode, InitProducerId, IsolationLevel, TopicPartition, TopicSpec,
+    VersionRange,
+};
+
+/// What every case of a run has in common.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The broker that was named.
+    pub bootstrap: Address,
+    /// For each read and write.
+    pub timeout: Duration,
+    /// For a whole case.
+    pub case_limit: Duration,
+    /// Before every name.
+    pub prefix: String,
+    /// What the broker speaks.
+    pub apis: BTreeMap<i16, VersionRange>,
+    /// The cluster's finalized level.
+    pub transaction_version: i16,
+    /// The model's rules.
+    pub rules: Rules,
+}
+
+const DESCRIBE_TRANSACTIONS: i16 = 65;
+
+impl Stage {
+    /// Creates the case's topic, with two partitions, and waits until they are led.
+    pub fn open(&mut self) -> Outcome {
+        self.oracle.name(STRANGER, STRANGER_ON_THE_WIRE);
+        let brokers = self.route.any()?.brokers()?;
+        let Some(first) = brokers.first() else {
+            return Err(Stop::Wrong("Metadata lists no broker".to_owned()));
+        };
+        let spec = TopicSpec {
+            replicas: vec![first.id; 2],
+            ..TopicSpec::one_partition(&self.topic)
+        };
+        let error = self.route.any()?.create_topic(&spec)?;
+        if error != ErrorCode::NONE {
+            return Err(Stop::Unclear(format!("CreateTopics: {error}")));
+        }
+        for partition in 0..2 {
+            let partition = TopicPartition::new(&self.topic, partition);
+            loop {
+                let leader = self.route.leader(&partition)?;
+                let (error, _) =
+                    leader.latest_offset(&partition, IsolationLevel::ReadUncommitted)?;
+                if error == ErrorCode::NONE {
+                    break;
+                }
+                if !self.route.pause(Duration::from_millis(5)) {
+                    return Err(waited(&format!("a leader: {error}")).into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the topic and aborts what the case left open. Best effort: the verdict stands.
+    pub fn clear(&mut self) {
+        let open: Vec<String> = (0..2)
+            .filter(|index| self.identities[*index].is_some())
+            .map(|index| self.ids[index].clone())
+            .collect();
+        for id in open {
+            let key = CoordinatorKey::Transaction(&id);
+            if let Ok(coordinator) = self.route.coordinator(key)
+                && let Ok(described) = coordinator.describe_transaction(&id)
+                && described.state == "Ongoing"
+            {
+                // InitProducerId fences and aborts, whatever epoch the coordinator is at.
+                let _ = coordinator.init_producer_id(1, InitProducerId::plain(&id));
+            }
+        }
+        let topic = self.topic.clone();
+        if let Ok(any) = self.route.any() {
+            let _ = any.delete_topic(&topic);
+        }
+    }
+
+    /// The id is Empty, its client at `epoch`.
+    pub fn empty(&mut self, epoch: i16) -> Outcome {
+        while self.init()?.is_none_or(|it| it.producer_epoch.0 < epoch) {}
+        Ok(())
+    }
+
+    /// The id is Ongoing at `epoch`, with one record in the active partition.
+    pub fn ongoing(&mut self, epoch: i16) -> Outcome {
+        self.empty(epoch)?;
+        self.begin()
+    }
+
+    /// Adds the active partition and writes sequence 0 to it.
+    pub fn begin(&mut self) -> Outcome {
+        self.add(3, self.me())?;
+        self.produce(11, self.me(), 0)
+    }
+
+    /// A transaction begun at `epoch` is ended by EndTxn of `version`, and complete.
+    pub fn complete(&mut self, epoch: i16, result: TransactionResult, version: i16) -> Outcome {
+        self.ongoing(epoch)?;
+        self.end(version, self.me(), result)?;
+        self.settle()
+    }
+
+    /// Waits until the broker has nothing left to do for either id.
+    pub fn settle(&mut self) -> Outcome {
+        if self.require(DESCRIBE_TRANSACTIONS, "", 0).is_err() {
+            // What cannot be seen may still be under way: the oracle allows for both.
+            self.route.pause(Duration::from_millis(200));
+            return Ok(());
+        }
+        for index in 0..2 {
+            if self.identities[index].is_some() {
+                self.settle_id(&self.ids[index].clone())?;
+            }
+        }
+        self.oracle.settle();
+        Ok(())
+    }
+
+    fn settle_id(&mut self, id: &str) -> Outcome {
+        loop {
+            let coordinator = self.route.coordinator(CoordinatorKey::Transaction(id))?;
+            let state = coordinator.describe_transaction(id)?.state;
+            if self.held || !state.starts_with("Prepare") {
+                return Ok(());
+            }
+            if !self.route.pause(Duration::from_millis(2)) {
+                return Err(Stop::Unclear(format!("{id} stays {state}")));
+            }
+        }
+    }
+
+    /// Waits until the sweep has aborted what the active id has open.
+    pub fn await_time_out(&mut self) -> Outcome {
+        let id = self.id();
+        loop {
+            let coordinator = self.route.coordinator(CoordinatorKey::Transaction(&id))?;
+            if coordinator.describe_transaction(&id)?.state == "CompleteAbort" {
+                break;
+            }
+            if !self.route.pause(Duration::from_millis(50)) {
+                return Err(waited("the sweep").into());
+            }
+        }
+        self.oracle.time_out(self.model_id());
+        self.oracle.settle();
+        Ok(())
+    }
+
+    /// The active id's client goes on with this producer id.
+    pub(super) fn adopt(&mut self, id: ProducerId, epoch: i16) {
+        self.identities[self.active] = Some(fencepost_spec::types::Identity::new(
+            id,
+            fencepost_spec::types::ProducerEpoch(epoch),
+        ));
+    }
+}

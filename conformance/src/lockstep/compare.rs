@@ -1,0 +1,104 @@
+//! Whether the two sides are in the same state.
+
+use super::{Exclusion, Exclusions, Mismatch};
+use crate::actors::{Difference, Frame, Production};
+use crate::map::{normal_coordinator, normal_group, normal_partition};
+use fencepost_spec::step::Context;
+use fencepost_spec::world::State;
+
+/// The model's state with every actor in the form of comparison.
+pub(super) fn normal(frame: &Frame<'_>, state: &State) -> State {
+    let ctx = Context {
+        rules: frame.rules,
+        version: state.version,
+        blocking: frame.blocking,
+    };
+    let mut state = state.clone();
+    for coordinator in &mut state.coordinators {
+        *coordinator = normal_coordinator(coordinator);
+    }
+    for partition in &mut state.partitions {
+        let offsets = frame.scenario.offsets && partition.index.0 == frame.scenario.partitions;
+        *partition = normal_partition(partition, offsets);
+    }
+    state.group = state.group.map(|group| normal_group(&group, &ctx));
+    state
+}
+
+/// The same state with production's abstraction in the place of the model's actors.
+pub(super) fn abstracted(
+    frame: &Frame<'_>,
+    normal: &State,
+    production: &Production,
+) -> Result<State, Difference> {
+    let mut state = normal.clone();
+    for (at, broker) in production.brokers().iter().enumerate() {
+        state.coordinators[at] = broker.abstract_state(frame.scenario.ids, frame.blocking)?;
+    }
+    for (at, replica) in production.replicas().iter().enumerate() {
+        let lags = frame.scenario.pace.apply_lag;
+        let applied = lags.then_some(normal.partitions[at].applied);
+        state.partitions[at] = replica.abstract_state(applied)?;
+    }
+    if let (Some(offsets), Some(group)) = (production.offsets(), &normal.group) {
+        let at = usize::from(frame.scenario.partitions);
+        state.partitions[at] = offsets.abstract_partition()?;
+        state.group = Some(offsets.abstract_group(group)?);
+    }
+    Ok(state)
+}
+
+/// Compares the model's state after a step with production's.
+pub(super) fn compare(
+    frame: &Frame<'_>,
+    after: &State,
+    production: &Production,
+    exclusions: &mut Exclusions,
+) -> Result<(), Mismatch> {
+    count(frame, after, exclusions);
+    let model = normal(frame, after);
+    let refused = |difference: Difference| Mismatch::Refused(difference.to_string());
+    let found = abstracted(frame, &model, production).map_err(refused)?;
+    if found != model {
+        return Err(Mismatch::States(Box::new((model, found))));
+    }
+    for partition in &after.partitions {
+        let stable = production
+            .last_stable_offset(partition.index)
+            .map_err(refused)?;
+        let expected = partition.last_stable_offset();
+        if let Some(stable) = stable
+            && stable != expected
+        {
+            return Err(Mismatch::Value {
+                what: format!("last stable offset of p{}", partition.index.0),
+                model: format!("{expected:?}"),
+                production: format!("{stable:?}"),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Counts what this comparison leaves out.
+fn count(frame: &Frame<'_>, after: &State, exclusions: &mut Exclusions) {
+    exclusions.meet(Exclusion::Ghost);
+    let decided = after.coordinators.iter().flat_map(|it| &it.slots).any(|slot| {
+        slot.metadata
+            .is_some_and(|it| it.state.prepared().is_some() && !it.partitions.is_empty())
+    });
+    if decided {
+        exclusions.meet(Exclusion::DecidedPartitions);
+    }
+    if after.partitions.iter().any(|it| !it.unreplicated.is_empty()) {
+        exclusions.meet(Exclusion::Unreplicated);
+    }
+    if let Some(offsets) = after.offsets_partition()
+        && offsets.producers.iter().any(|it| !it.batches.is_empty())
+    {
+        exclusions.meet(Exclusion::OffsetsSequences);
+    }
+    if frame.scenario.pace.apply_lag {
+        exclusions.meet(Exclusion::Applied);
+    }
+}

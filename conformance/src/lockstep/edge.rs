@@ -1,0 +1,318 @@
+//! One step, on both sides.
+
+use super::compare::compare;
+use super::{Exclusion, Exclusions, Mismatch};
+use crate::actors::{Difference, Frame, Production, Took, read_step};
+use super::known::known_difference;
+use crate::map::without_ghost;
+use fencepost_spec::coordinator::Stage;
+use fencepost_spec::message::Message;
+use fencepost_spec::scenario::{Granularity, Scenario};
+use fencepost_spec::types::TransactionalId;
+use fencepost_spec::world::{Action, State, World};
+
+/// A fault that a test puts between production and the comparison: what a step has sent may be changed.
+pub type Tamper = fn(&Action, &mut Vec<Message>);
+
+/// A scenario's model beside its production.
+#[derive(Clone, Debug)]
+pub struct Lockstep {
+    /// The model.
+    pub world: World,
+    /// The same actors one delivery at a time, with every message kept: what each core sends is seen there.
+    single: World,
+    /// The same with retriable answers really sent: what a waiting request would be answered is seen there.
+    pub(super) answering: World,
+    tamper: Option<Tamper>,
+}
+
+/// What became of a step.
+#[derive(Clone, Debug)]
+pub enum Edge {
+    /// Both sides took it.
+    Taken(Production),
+    /// It is left out.
+    Excluded,
+}
+
+impl Lockstep {
+    /// The model `world` beside its production.
+    pub fn new(world: World) -> Self {
+        let single = Scenario {
+            granularity: Granularity::E0,
+            prune: false,
+            ..world.scenario.clone()
+        };
+        let answering = Scenario {
+            blocking: false,
+            ..single.clone()
+        };
+        Self {
+            single: World::new(single, world.rules.clone()),
+            answering: World::new(answering, world.rules.clone()),
+            world,
+            tamper: None,
+        }
+    }
+
+    /// The same with a fault.
+    #[must_use]
+    pub fn tampered(self, tamper: Tamper) -> Self {
+        Self {
+            tamper: Some(tamper),
+            ..self
+        }
+    }
+
+    /// The start of both sides.
+    ///
+    /// # Errors
+    /// [`Mismatch`] where they do not start alike.
+    pub fn start(&self, exclusions: &mut Exclusions) -> Result<(State, Production), Mismatch> {
+        let initial = self.world.initial();
+        let production = Production::new(&self.world.scenario, &self.world.rules, &initial)
+            .map_err(refused)?;
+        compare(&self.frame(&initial), &initial, &production, exclusions)?;
+        Ok((initial, production))
+    }
+
+    /// Takes on production the step that led the model from `before` to `after`, and compares.
+    ///
+    /// # Errors
+    /// [`Mismatch`] where the sides differ.
+    pub fn step(
+        &self,
+        before: &State,
+        action: &Action,
+        after: &State,
+        production: &Production,
+        exclusions: &mut Exclusions,
+    ) -> Result<Edge, Mismatch> {
+        let frame = self.frame(before);
+        if !self.world.scenario.pace.apply_lag
+            && let Some(read) = read_step(production, &frame, action).map_err(refused)?
+            && read.model != read.production
+        {
+            return Err(Mismatch::Value {
+                what: "what the reader is given".to_owned(),
+                model: read.model,
+                production: read.production,
+            });
+        }
+        let mut production = production.clone();
+        match self.single_step(before, action, &mut production, exclusions)? {
+            Single::Own => exclusions.meet(Exclusion::Client),
+            Single::Excluded(excluded) => {
+                exclusions.meet(Exclusion::Action(excluded));
+                return Ok(Edge::Excluded);
+            }
+            Single::Core(then) => self.settle(*then, &mut production, exclusions)?,
+        }
+        compare(&frame, after, &production, exclusions)?;
+        Ok(Edge::Taken(production))
+    }
+
+    /// One delivery or one step of a core: what both sides send is compared.
+    fn single_step(
+        &self,
+        before: &State,
+        action: &Action,
+        production: &mut Production,
+        exclusions: &mut Exclusions,
+    ) -> Result<Single, Mismatch> {
+        let mut sent = match production.take(&self.frame(before), action).map_err(refused)? {
+            Took::Own => return Ok(Single::Own),
+            Took::Excluded(excluded) => return Ok(Single::Excluded(excluded)),
+            Took::Core(sent) => sent,
+        };
+        if let Some(tamper) = self.tamper {
+            tamper(action, &mut sent);
+        }
+        let Some(then) = self.single.take(before, action) else {
+            return Err(Mismatch::Refused("the model's single step is not enabled".to_owned()));
+        };
+        let expected = new_messages(before, action, &then);
+        let known = known_difference(before, action, &expected, &sent);
+        match (same_messages(expected, sent), known) {
+            (Ok(()), _) => {}
+            (Err(_), Some(exclusion)) => exclusions.meet(exclusion),
+            (Err(mismatch), None) => return Err(mismatch),
+        }
+        Ok(Single::Core(Box::new(then)))
+    }
+
+    /// What follows a step at once where answers are eager: queued markers are sent, their answers are counted.
+    /// Answers to producers touch no core.
+    fn settle(
+        &self,
+        mut state: State,
+        production: &mut Production,
+        exclusions: &mut Exclusions,
+    ) -> Result<(), Mismatch> {
+        if self.world.scenario.granularity == Granularity::E0 {
+            return Ok(());
+        }
+        while let Some(action) = next_to_settle(&state) {
+            match self.single_step(&state, &action, production, exclusions)? {
+                Single::Core(then) => state = *then,
+                Single::Own | Single::Excluded(_) => {
+                    return Err(Mismatch::Refused("a settling step is none of a core".to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn frame<'a>(&'a self, before: &'a State) -> Frame<'a> {
+        Frame {
+            scenario: &self.world.scenario,
+            rules: &self.world.rules,
+            before,
+            blocking: self.world.scenario.blocking,
+        }
+    }
+}
+
+enum Single {
+    Core(Box<State>),
+    Own,
+    Excluded(crate::actors::Excluded),
+}
+
+/// The first queued marker, else the first answer to one.
+fn next_to_settle(state: &State) -> Option<Action> {
+    for coordinator in &state.coordinators {
+        for (id, slot) in (0..).map(TransactionalId).zip(&coordinator.slots) {
+            if let Some(Stage::WritingMarkers { queued, .. }) = slot.pending.map(|it| it.stage)
+                && let Some(partition) = queued.iter().next()
+            {
+                return Some(Action::SendMarker(coordinator.broker, id, partition));
+            }
+        }
+    }
+    let answer = state.network.iter().find(|message| is_marker_answer(message))?;
+    Some(Action::Deliver {
+        message: *answer,
+        broker: None,
+    })
+}
+
+fn is_marker_answer(message: &Message) -> bool {
+    match message {
+        Message::WriteTxnMarkersAnswer(_) => true,
+        Message::InitProducerId(_)
+        | Message::AddPartitionsToTxn(_)
+        | Message::AddOffsetsToTxn(_)
+        | Message::EndTxn(_)
+        | Message::Produce(_)
+        | Message::TxnOffsetCommit(_)
+        | Message::OffsetFetch(_)
+        | Message::VerifyPartition(_)
+        | Message::WriteTxnMarkers(_)
+        | Message::AppendTxnRecord(_)
+        | Message::CoordinatorAnswer(_)
+        | Message::ProduceAnswer { .. }
+        | Message::TxnOffsetCommitAnswer { .. }
+        | Message::OffsetFetchAnswer { .. }
+        | Message::VerifyAnswer { .. }
+        | Message::AppendTxnRecordAnswer(_) => false,
+    }
+}
+
+/// The message that an action takes out of the network.
+fn taken(action: &Action) -> Option<Message> {
+    match *action {
+        Action::Deliver { message, .. } | Action::FailVerification(message) => Some(message),
+        Action::LoseMarker(marker)
+        | Action::LoseMarkerAnswer(marker)
+        | Action::FindNoLeader(marker) => Some(Message::WriteTxnMarkers(marker)),
+        Action::FailAppend(record) => Some(Message::AppendTxnRecord(record)),
+        Action::SkipTest(answer) => Some(Message::WriteTxnMarkersAnswer(answer)),
+        Action::Stranger { .. }
+        | Action::CommitRecord
+        | Action::Start(_)
+        | Action::End(..)
+        | Action::Prepare(_)
+        | Action::ManagerDecides(_)
+        | Action::Decided(_)
+        | Action::ResendRequest(_)
+        | Action::ResendBatch(..)
+        | Action::GiveUp(..)
+        | Action::CrashProducer(_)
+        | Action::SendMarker(..)
+        | Action::ResendMarker(..)
+        | Action::Timeout(..)
+        | Action::ExpireId(..)
+        | Action::Elect(_)
+        | Action::LearnElected(_)
+        | Action::Load(_)
+        | Action::Resign(_)
+        | Action::CrashCoordinator(_)
+        | Action::StepClockBack(_)
+        | Action::Replicate(_)
+        | Action::ApplyRecord(_)
+        | Action::FailOver(_)
+        | Action::Restart(_)
+        | Action::Recover(_)
+        | Action::TakeSnapshot(_)
+        | Action::Evict(..)
+        | Action::Compact(_)
+        | Action::FollowerFetch(_)
+        | Action::Promote(_)
+        | Action::DeleteTopic(_)
+        | Action::OperatorMarker(_)
+        | Action::Materialise
+        | Action::PrepareRebalance
+        | Action::CompleteRebalance(_)
+        | Action::ExpireOffsets
+        | Action::TakeBound(_)
+        | Action::TakeData(_)
+        | Action::TakeAborted(_)
+        | Action::Upgrade => None,
+    }
+}
+
+/// The messages that a single step has sent: what is in the network now and was not, but for the one it took.
+pub(super) fn new_messages(before: &State, action: &Action, after: &State) -> Vec<Message> {
+    let mut old: Vec<Message> = before.network.to_vec();
+    if let Some(message) = taken(action)
+        && let Some(at) = old.iter().position(|it| *it == message)
+    {
+        old.swap_remove(at);
+    }
+    let mut sent = Vec::new();
+    for message in &after.network {
+        match old.iter().position(|it| it == message) {
+            Some(at) => {
+                old.swap_remove(at);
+            }
+            None => sent.push(*message),
+        }
+    }
+    sent
+}
+
+/// Compares what the two sides have sent, in any order, without ghosts.
+pub(super) fn same_messages(
+    model: Vec<Message>,
+    production: Vec<Message>,
+) -> Result<(), Mismatch> {
+    let sorted = |messages: Vec<Message>| {
+        let mut messages: Vec<Message> = messages.into_iter().map(without_ghost).collect();
+        messages.sort_unstable();
+        messages
+    };
+    let (model, production) = (sorted(model), sorted(production));
+    if model == production {
+        return Ok(());
+    }
+    let text = |messages: Vec<Message>| messages.iter().map(|it| format!("{it:?}")).collect();
+    Err(Mismatch::Sent {
+        model: text(model),
+        production: text(production),
+    })
+}
+
+pub(super) fn refused(difference: Difference) -> Mismatch {
+    Mismatch::Refused(difference.to_string())
+}

@@ -1,0 +1,119 @@
+//! What a run leaves out, by name: nothing is left out silently.
+
+use crate::actors::Excluded;
+use std::collections::BTreeMap;
+
+/// Something that the two sides are not compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Exclusion {
+    /// Clients are the model's on both sides.
+    Client,
+    /// Ghost numbers.
+    Ghost,
+    /// Partitions of a decided transaction in memory.
+    DecidedPartitions,
+    /// Decided transactions whose marker is not replicated.
+    Unreplicated,
+    /// Sequences on the offsets partition.
+    OffsetsSequences,
+    /// A marker that is appended and not applied.
+    MarkerAhead,
+    /// An answer that depends on when a TV1 fence counts.
+    TentativeFence,
+    /// A request that meets a decision which its coordinator pursues no more.
+    LostCompletion,
+    /// An EndTxn that meets an id whose first identity is being logged.
+    UnloggedId,
+    /// A write of an old epoch whose guard is gone too.
+    EpochBeforeGuard,
+    /// An old epoch's TxnOffsetCommit that has not been asked about.
+    EpochBeforeQuestion,
+    /// A repeated batch of a transaction that is not open here.
+    DuplicateAsked,
+    /// A first sequence above 0 of a producer without transactions.
+    FirstSequence,
+    /// Application behind the log.
+    Applied,
+    /// An action that production has no counterpart for.
+    Action(Excluded),
+}
+
+impl Exclusion {
+    /// What is left out.
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Ghost => "ghost numbers",
+            Self::DecidedPartitions => "partitions of a decided transaction in memory",
+            Self::Unreplicated => "list of decided transactions whose marker is not replicated",
+            Self::OffsetsSequences => "sequences on the offsets partition",
+            Self::MarkerAhead => "OffsetFetch between a marker's append and its application",
+            Self::TentativeFence => "an old epoch's EndTxn or verification while a TV1 fence is being logged",
+            Self::LostCompletion => "request at a deposed coordinator whose completion the log refused",
+            Self::UnloggedId => "EndTxn for an id whose first identity is being logged",
+            Self::EpochBeforeGuard => "a verified Produce of an old epoch whose guard is gone",
+            Self::EpochBeforeQuestion => "an old epoch's TxnOffsetCommit",
+            Self::DuplicateAsked => "a repeated batch of a transaction that is not open here",
+            Self::FirstSequence => "a first sequence above 0 of a producer without transactions",
+            Self::Applied => "application behind the log",
+            Self::Action(excluded) => excluded.what,
+        }
+    }
+
+    /// Why.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Client => {
+                "producers are the model's on both sides; the implementation's transaction manager is not driven yet"
+            }
+            Self::Ghost => "no actor knows them",
+            Self::DecidedPartitions => {
+                "production drops a partition when its marker is written; the markers that are left are compared"
+            }
+            Self::Unreplicated => "private to the core; the last stable offset, which it bounds, is compared",
+            Self::OffsetsSequences => {
+                "the model numbers staged offsets; records of the offsets partition have no sequences"
+            }
+            Self::MarkerAhead => "production applies a marker in the step that appends it",
+            Self::TentativeFence => {
+                "the model raises the epoch when the fence is durable, production (as Kafka) when it decides"
+            }
+            Self::LostCompletion => {
+                "the model leaves the transition pending, production (as Kafka) clears it and answers by the table"
+            }
+            Self::UnloggedId => {
+                "the model has no producer id to compare yet, production (as Kafka) has the new one"
+            }
+            Self::EpochBeforeGuard => {
+                "the model names the guard, production (as Kafka since KAFKA-19690) the epoch"
+            }
+            Self::EpochBeforeQuestion => {
+                "the model asks the coordinator first, production (as Kafka since KAFKA-18042) refuses at once"
+            }
+            Self::DuplicateAsked => {
+                "the model answers the repeat at once, production (as Kafka) asks the coordinator before it looks"
+            }
+            Self::FirstSequence => {
+                "the model refuses it for every TV2 batch, production (as Kafka) only for one that was asked about"
+            }
+            Self::Applied => "production applies a record in the step that appends it",
+            Self::Action(excluded) => excluded.reason,
+        }
+    }
+}
+
+/// How often each was met.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exclusions(BTreeMap<Exclusion, u64>);
+
+impl Exclusions {
+    /// It was met once more.
+    pub fn meet(&mut self, exclusion: Exclusion) {
+        *self.0.entry(exclusion).or_default() += 1;
+    }
+
+    /// Each, with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (Exclusion, u64)> {
+        self.0.iter().map(|(exclusion, count)| (*exclusion, *count))
+    }
+}

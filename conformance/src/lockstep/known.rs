@@ -1,0 +1,98 @@
+//! Answers that are known to differ: where the model is coarser than Kafka 4.4 and production is not.
+//!
+//! Each is recognised by the step, by what the model's actor knows, and by both answers; anything else is a divergence.
+
+use super::Exclusion;
+use crate::map::is_tentative_fence;
+use fencepost_spec::coordinator::{Slot, Stage};
+use fencepost_spec::error_code::ErrorCode;
+use fencepost_spec::message::Message;
+use fencepost_spec::world::{Action, State};
+
+/// What is known to differ between the two sides' answers to this step, if it is known.
+pub(super) fn known_difference(
+    before: &State,
+    action: &Action,
+    model: &[Message],
+    production: &[Message],
+) -> Option<Exclusion> {
+    let (Action::Deliver { message, broker } | Action::Stranger { message, broker }) = action
+    else {
+        return None;
+    };
+    match broker {
+        Some(broker) => {
+            let slots = &before.coordinators[usize::from(broker.0)].slots;
+            at_coordinator(slots, message, error(production)?)
+        }
+        None => at_partition(message, model, production),
+    }
+}
+
+fn at_coordinator(slots: &[Slot], message: &Message, error: ErrorCode) -> Option<Exclusion> {
+    let (id, ends, compares_first) = match message {
+        Message::EndTxn(m) => (m.transactional_id, true, true),
+        Message::VerifyPartition(m) => (m.transactional_id, false, m.verify_only),
+        Message::AddPartitionsToTxn(m) | Message::AddOffsetsToTxn(m) => {
+            (m.transactional_id, false, false)
+        }
+        _ => return None,
+    };
+    let slot = &slots[usize::from(id.0)];
+    let by_identity =
+        error == ErrorCode::ProducerFenced || error == ErrorCode::InvalidProducerIdMapping;
+    let abandoned = slot.pending.is_some_and(|it| it.stage == Stage::Abandoned);
+    let unlogged = slot.metadata.is_none() && slot.pending.is_some();
+    if compares_first && error == ErrorCode::ProducerFenced && is_tentative_fence(slot) {
+        Some(Exclusion::TentativeFence)
+    } else if ends && unlogged && error == ErrorCode::InvalidProducerIdMapping {
+        Some(Exclusion::UnloggedId)
+    } else if abandoned && (by_identity || error == ErrorCode::InvalidTxnState) {
+        Some(Exclusion::LostCompletion)
+    } else {
+        None
+    }
+}
+
+fn at_partition(
+    message: &Message,
+    model: &[Message],
+    production: &[Message],
+) -> Option<Exclusion> {
+    let told = (error(model), error(production));
+    match (message, told) {
+        (
+            Message::VerifyAnswer { .. },
+            (Some(ErrorCode::InvalidTxnState), Some(ErrorCode::InvalidProducerEpoch)),
+        ) => Some(Exclusion::EpochBeforeGuard),
+        (Message::TxnOffsetCommit(_), (None, Some(ErrorCode::InvalidProducerEpoch))) => {
+            asks(model).then_some(Exclusion::EpochBeforeQuestion)
+        }
+        (Message::Produce(_), (Some(ErrorCode::None), None)) => {
+            asks(production).then_some(Exclusion::DuplicateAsked)
+        }
+        (
+            Message::Produce(m),
+            (Some(ErrorCode::OutOfOrderSequenceNumber), Some(ErrorCode::None)),
+        ) => (!m.transactional).then_some(Exclusion::FirstSequence),
+        (_, _) => None,
+    }
+}
+
+/// The verdict of the one answer that was sent.
+fn error(sent: &[Message]) -> Option<ErrorCode> {
+    match sent {
+        [Message::CoordinatorAnswer(m)] => Some(m.error),
+        [
+            Message::VerifyAnswer { error, .. }
+            | Message::ProduceAnswer { error, .. }
+            | Message::TxnOffsetCommitAnswer { error, .. },
+        ] => Some(*error),
+        _ => None,
+    }
+}
+
+/// Whether the one message that was sent asks the coordinator.
+fn asks(sent: &[Message]) -> bool {
+    matches!(sent, [Message::VerifyPartition(_)])
+}
