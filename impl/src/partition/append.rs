@@ -29,18 +29,19 @@ struct Check<'a> {
 
 type Guard = fn(&Check<'_>) -> Result<(), ErrorCode>;
 
-/// First refusal wins. Duplicates have been answered before.
+/// First refusal wins. Duplicates have been answered before. KAFKA-19690: a client may go on from an old epoch, and may
+/// not from a missing verification, so the epoch comes first.
 const CLIENT_GUARDS: [Guard; 4] = [
-    transaction_is_verified,
     producer_epoch_is_not_older,
+    transaction_is_verified,
     sequence_follows,
     open_transaction_is_kept,
 ];
 
 /// Staged offsets have no sequences.
 const COORDINATOR_GUARDS: [Guard; 3] = [
-    transaction_is_verified,
     producer_epoch_is_not_older,
+    transaction_is_verified,
     open_transaction_is_kept,
 ];
 
@@ -110,8 +111,14 @@ impl Partition {
         self.config.verification && !self.producers().has_ongoing(id, epoch)
     }
 
-    /// Whether the coordinator must be asked before this producer may write at this epoch.
-    pub(super) fn must_ask(&self, id: ProducerId, epoch: ProducerEpoch) -> Result<bool, ErrorCode> {
+    /// Whether the coordinator must be asked before this producer may write at this epoch. In TV2 the question is how the
+    /// partition becomes part of the transaction, so it is asked whatever the setting.
+    pub(super) fn must_ask(
+        &self,
+        id: ProducerId,
+        epoch: ProducerEpoch,
+        support: TransactionSupport,
+    ) -> Result<bool, ErrorCode> {
         let is_old = self
             .producers()
             .get(id)
@@ -119,7 +126,8 @@ impl Partition {
         if is_old {
             return Err(ErrorCode::InvalidProducerEpoch);
         }
-        Ok(self.needs_verification(id, epoch))
+        let asks = self.config.verification || support.supports_epoch_bump();
+        Ok(asks && !self.producers().has_ongoing(id, epoch))
     }
 
     /// Opens or joins the question that must be asked before this producer's records may be staged here; `None` where
@@ -140,7 +148,7 @@ impl Partition {
             sequence: None,
             supports_epoch_bump: support.supports_epoch_bump(),
         };
-        let must_ask = self.must_ask(producer_id, epoch)?;
+        let must_ask = self.must_ask(producer_id, epoch, support)?;
         Ok(must_ask.then(|| self.verifications.hold(question, now)))
     }
 

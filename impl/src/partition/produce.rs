@@ -90,7 +90,7 @@ impl Partition {
             return Ok(None);
         };
         let (id, epoch) = (producer.producer_id, producer.producer_epoch);
-        if !batch.header().is_transactional || !self.must_ask(id, epoch)? {
+        if !batch.header().is_transactional || !self.must_ask(id, epoch, produce.support)? {
             return Ok(None);
         }
         let question = Question {
