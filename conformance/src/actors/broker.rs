@@ -10,6 +10,7 @@ use fencepost::coordinator::{
     MarkerOutcome, MarkerTicket, Ownership, ProducerIdBlock, Slot, Stage, Then,
 };
 use fencepost::types::Timestamp;
+use fencepost_spec::coordinator::TransactionMetadata;
 use fencepost_spec::error_code::ErrorCode;
 use fencepost_spec::message::*;
 use fencepost_spec::types::*;
@@ -264,9 +265,8 @@ impl Broker {
             return Err(Difference::effect("coordinator", records));
         };
         let (id, value) = read_log_record(self.topics, record)?;
-        let again = map::log_record(self.topics, self.clock, id, value.as_ref())?;
-        if again != *record {
-            return Err(Difference::Record(format!("{record:?} against {again:?}")));
+        if !self.is_written_so(id, value.as_ref(), record)? {
+            return Err(Difference::Record(format!("{record:?}")));
         }
         self.appending.insert(id, ticket);
         Ok(Message::AppendTxnRecord(AppendTxnRecord {
@@ -275,6 +275,21 @@ impl Broker {
             transactional_id: id,
             value,
         }))
+    }
+
+    /// Whether these bytes are what their meaning is written as, at the times at which it may have been decided.
+    fn is_written_so(
+        &self,
+        id: TransactionalId,
+        value: Option<&TransactionMetadata>,
+        record: &LogRecord,
+    ) -> Result<bool, Difference> {
+        for forms in map::record_forms(self.clock) {
+            if map::log_record(self.topics, forms, id, value)? == *record {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn queue(&mut self, ticket: MarkerTicket, partitions: PartitionSet) -> Result<(), Difference> {

@@ -2,7 +2,7 @@
 
 use super::broker::LOG_PARTITION;
 use super::{Broker, Difference};
-use crate::map::{self, Clock, log_record};
+use crate::map::{self, Clock, RecordForm, log_record};
 use fencepost::coordinator::{AppendOutcome, AppendTicket, Input, Leadership, LogRecord};
 use fencepost::error_code::ErrorCode;
 use fencepost_spec::coordinator::TransactionLog;
@@ -35,7 +35,7 @@ impl Broker {
         let mut records: Vec<LogRecord> = Vec::new();
         for (id, value) in (0..).map(TransactionalId).zip(&log.committed) {
             if let Some(value) = value {
-                records.push(log_record(self.topics, self.clock, id, Some(value))?);
+                records.push(log_record(self.topics, RecordForm::at(self.clock), id, Some(value))?);
             }
         }
         let (partition, coordinator_epoch) = (LOG_PARTITION, self.impl_epoch());

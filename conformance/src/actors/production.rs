@@ -244,6 +244,14 @@ impl Production {
         mut out: Vec<Message>,
     ) -> Result<Took, Difference> {
         match message {
+            Message::InitProducerId(m)
+                if m.keep_prepared_txn && frame.before.version == TransactionVersion::Tv1 =>
+            {
+                return Ok(Took::Excluded(Excluded {
+                    what: "keep_prepared_txn under TV1",
+                    reason: "production answers UNSUPPORTED_VERSION, the model serves it",
+                }));
+            }
             Message::InitProducerId(m) => {
                 let stored = stored(frame.before, broker, m.transactional_id);
                 let keeps = m.keep_prepared_txn;

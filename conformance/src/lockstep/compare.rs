@@ -3,6 +3,8 @@
 use super::{Exclusion, Exclusions, Mismatch};
 use crate::actors::{Difference, Frame, Production};
 use crate::map::{normal_coordinator, normal_group, normal_partition};
+use fencepost_spec::fault::Fault;
+use fencepost_spec::partition::Partition;
 use fencepost_spec::step::Context;
 use fencepost_spec::world::State;
 
@@ -20,6 +22,9 @@ pub(super) fn normal(frame: &Frame<'_>, state: &State) -> State {
     for partition in &mut state.partitions {
         let offsets = frame.scenario.offsets && partition.index.0 == frame.scenario.partitions;
         *partition = normal_partition(partition, offsets);
+        if takes_snapshots(frame) {
+            forget_batches(partition);
+        }
     }
     state.group = state.group.map(|group| normal_group(&group, &ctx));
     state
@@ -39,6 +44,9 @@ pub(super) fn abstracted(
         let lags = frame.scenario.pace.apply_lag;
         let applied = lags.then_some(normal.partitions[at].applied);
         state.partitions[at] = replica.abstract_state(applied)?;
+        if takes_snapshots(frame) {
+            forget_batches(&mut state.partitions[at]);
+        }
     }
     if let (Some(offsets), Some(group)) = (production.offsets(), &normal.group) {
         let at = usize::from(frame.scenario.partitions);
@@ -46,6 +54,20 @@ pub(super) fn abstracted(
         state.group = Some(offsets.abstract_group(group)?);
     }
     Ok(state)
+}
+
+fn takes_snapshots(frame: &Frame<'_>) -> bool {
+    frame.scenario.budgets.left(Fault::Snapshot) > 0
+}
+
+/// Keeps of each producer's batches the last.
+fn forget_batches(partition: &mut Partition) {
+    let snapshot = partition.snapshot.iter_mut();
+    let in_snapshot = snapshot.flat_map(|it| it.producers.iter_mut());
+    for entry in partition.producers.iter_mut().chain(in_snapshot) {
+        let forgotten = entry.batches.len().saturating_sub(1);
+        entry.batches.drain(..forgotten);
+    }
 }
 
 /// Compares the model's state after a step with production's.
@@ -97,6 +119,10 @@ fn count(frame: &Frame<'_>, after: &State, exclusions: &mut Exclusions) {
         && offsets.producers.iter().any(|it| !it.batches.is_empty())
     {
         exclusions.meet(Exclusion::OffsetsSequences);
+    }
+    let mut batches = after.partitions.iter().flat_map(|it| &it.producers);
+    if takes_snapshots(frame) && batches.any(|it| it.batches.len() > 1) {
+        exclusions.meet(Exclusion::SnapshotBatches);
     }
     if frame.scenario.pace.apply_lag {
         exclusions.meet(Exclusion::Applied);

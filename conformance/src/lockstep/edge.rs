@@ -102,8 +102,8 @@ impl Lockstep {
         let mut production = production.clone();
         match self.single_step(before, action, &mut production, exclusions)? {
             Single::Own => exclusions.meet(Exclusion::Client),
-            Single::Excluded(excluded) => {
-                exclusions.meet(Exclusion::Action(excluded));
+            Single::Cut(exclusion) => {
+                exclusions.meet(exclusion);
                 return Ok(Edge::Excluded);
             }
             Single::Core(then) => self.settle(*then, &mut production, exclusions)?,
@@ -122,7 +122,7 @@ impl Lockstep {
     ) -> Result<Single, Mismatch> {
         let mut sent = match production.take(&self.frame(before), action).map_err(refused)? {
             Took::Own => return Ok(Single::Own),
-            Took::Excluded(excluded) => return Ok(Single::Excluded(excluded)),
+            Took::Excluded(excluded) => return Ok(Single::Cut(Exclusion::Action(excluded))),
             Took::Core(sent) => sent,
         };
         if let Some(tamper) = self.tamper {
@@ -135,6 +135,7 @@ impl Lockstep {
         let known = known_difference(before, action, &expected, &sent);
         match (same_messages(expected, sent), known) {
             (Ok(()), _) => {}
+            (Err(_), Some(exclusion)) if exclusion.cuts() => return Ok(Single::Cut(exclusion)),
             (Err(_), Some(exclusion)) => exclusions.meet(exclusion),
             (Err(mismatch), None) => return Err(mismatch),
         }
@@ -155,7 +156,7 @@ impl Lockstep {
         while let Some(action) = next_to_settle(&state) {
             match self.single_step(&state, &action, production, exclusions)? {
                 Single::Core(then) => state = *then,
-                Single::Own | Single::Excluded(_) => {
+                Single::Own | Single::Cut(_) => {
                     return Err(Mismatch::Refused("a settling step is none of a core".to_owned()));
                 }
             }
@@ -176,7 +177,7 @@ impl Lockstep {
 enum Single {
     Core(Box<State>),
     Own,
-    Excluded(crate::actors::Excluded),
+    Cut(Exclusion),
 }
 
 /// The first queued marker, else the first answer to one.

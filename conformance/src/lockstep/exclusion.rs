@@ -32,6 +32,14 @@ pub enum Exclusion {
     DuplicateAsked,
     /// A first sequence above 0 of a producer without transactions.
     FirstSequence,
+    /// A coordinator's verdict on a TxnOffsetCommit that passes by itself.
+    OffsetsRetriable,
+    /// An InitProducerId that is refused for what it says, at a broker that does not serve it.
+    RequestFirst,
+    /// An EndTxn of the identity before a kept transaction's, after a rotation.
+    KeptRotation,
+    /// Batches that a snapshot does not hold.
+    SnapshotBatches,
     /// Application behind the log.
     Applied,
     /// An action that production has no counterpart for.
@@ -55,6 +63,10 @@ impl Exclusion {
             Self::EpochBeforeQuestion => "an old epoch's TxnOffsetCommit",
             Self::DuplicateAsked => "a repeated batch of a transaction that is not open here",
             Self::FirstSequence => "a first sequence above 0 of a producer without transactions",
+            Self::OffsetsRetriable => "retriable verdict on a TxnOffsetCommit",
+            Self::RequestFirst => "invalid InitProducerId at a broker that does not coordinate",
+            Self::KeptRotation => "EndTxn of the identity before a kept transaction's, after a rotation",
+            Self::SnapshotBatches => "remembered batches but the last, where snapshots are taken",
             Self::Applied => "application behind the log",
             Self::Action(excluded) => excluded.what,
         }
@@ -96,8 +108,47 @@ impl Exclusion {
             Self::FirstSequence => {
                 "the model refuses it for every TV2 batch, production (as Kafka) only for one that was asked about"
             }
+            Self::OffsetsRetriable => {
+                "the model says NOT_ENOUGH_REPLICAS as for Produce, production (as Kafka) passes the verdict on"
+            }
+            Self::RequestFirst => {
+                "the model asks who leads first, production (as Kafka) what the request says"
+            }
+            Self::KeptRotation => {
+                "INVALID_PRODUCER_ID_MAPPING or PRODUCER_FENCED: KIP-939 does not say, Kafka 4.4 does not serve it"
+            }
+            Self::SnapshotBatches => {
+                "the model's snapshot holds all of them, production's (as Kafka's) the last one"
+            }
             Self::Applied => "production applies a record in the step that appends it",
             Self::Action(excluded) => excluded.reason,
+        }
+    }
+}
+
+impl Exclusion {
+    /// Whether the two sides are in different states after it, so that the run does not go on from there.
+    pub fn cuts(self) -> bool {
+        match self {
+            Self::EpochBeforeQuestion
+            | Self::DuplicateAsked
+            | Self::FirstSequence
+            | Self::Action(_) => true,
+            Self::Client
+            | Self::Ghost
+            | Self::DecidedPartitions
+            | Self::Unreplicated
+            | Self::OffsetsSequences
+            | Self::MarkerAhead
+            | Self::TentativeFence
+            | Self::LostCompletion
+            | Self::UnloggedId
+            | Self::EpochBeforeGuard
+            | Self::OffsetsRetriable
+            | Self::RequestFirst
+            | Self::KeptRotation
+            | Self::SnapshotBatches
+            | Self::Applied => false,
         }
     }
 }

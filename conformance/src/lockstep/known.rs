@@ -4,7 +4,7 @@
 
 use super::Exclusion;
 use crate::map::is_tentative_fence;
-use fencepost_spec::coordinator::{Slot, Stage};
+use fencepost_spec::coordinator::{Slot, Stage, TransactionState};
 use fencepost_spec::error_code::ErrorCode;
 use fencepost_spec::message::Message;
 use fencepost_spec::world::{Action, State};
@@ -23,13 +23,30 @@ pub(super) fn known_difference(
     match broker {
         Some(broker) => {
             let slots = &before.coordinators[usize::from(broker.0)].slots;
-            at_coordinator(slots, message, error(production)?)
+            at_coordinator(slots, message, (error(model), error(production)?))
         }
         None => at_partition(message, model, production),
     }
 }
 
-fn at_coordinator(slots: &[Slot], message: &Message, error: ErrorCode) -> Option<Exclusion> {
+fn at_coordinator(
+    slots: &[Slot],
+    message: &Message,
+    (model, error): (Option<ErrorCode>, ErrorCode),
+) -> Option<Exclusion> {
+    if let Message::InitProducerId(_) = message {
+        let serves = !matches!(
+            model,
+            Some(ErrorCode::NotCoordinator | ErrorCode::CoordinatorLoadInProgress)
+        );
+        let invalid = matches!(
+            error,
+            ErrorCode::InvalidTransactionTimeout
+                | ErrorCode::InvalidRequest
+                | ErrorCode::TransactionalIdAuthorizationFailed
+        );
+        return (!serves && invalid).then_some(Exclusion::RequestFirst);
+    }
     let (id, ends, compares_first) = match message {
         Message::EndTxn(m) => (m.transactional_id, true, true),
         Message::VerifyPartition(m) => (m.transactional_id, false, m.verify_only),
@@ -42,6 +59,11 @@ fn at_coordinator(slots: &[Slot], message: &Message, error: ErrorCode) -> Option
     let by_identity =
         error == ErrorCode::ProducerFenced || error == ErrorCode::InvalidProducerIdMapping;
     let abandoned = slot.pending.is_some_and(|it| it.stage == Stage::Abandoned);
+    let kept = slot.metadata.is_some_and(|it| {
+        it.state == TransactionState::Ongoing && it.next.is_some()
+    });
+    let rotated = model == Some(ErrorCode::InvalidProducerIdMapping)
+        && error == ErrorCode::ProducerFenced;
     let unlogged = slot.metadata.is_none() && slot.pending.is_some();
     if compares_first && error == ErrorCode::ProducerFenced && is_tentative_fence(slot) {
         Some(Exclusion::TentativeFence)
@@ -49,6 +71,8 @@ fn at_coordinator(slots: &[Slot], message: &Message, error: ErrorCode) -> Option
         Some(Exclusion::UnloggedId)
     } else if abandoned && (by_identity || error == ErrorCode::InvalidTxnState) {
         Some(Exclusion::LostCompletion)
+    } else if ends && kept && rotated {
+        Some(Exclusion::KeptRotation)
     } else {
         None
     }
@@ -65,6 +89,10 @@ fn at_partition(
             Message::VerifyAnswer { .. },
             (Some(ErrorCode::InvalidTxnState), Some(ErrorCode::InvalidProducerEpoch)),
         ) => Some(Exclusion::EpochBeforeGuard),
+        (Message::VerifyAnswer { .. }, (Some(ErrorCode::NotEnoughReplicas), Some(passed))) => {
+            (passed.is_retriable() && is_for_offsets(production))
+                .then_some(Exclusion::OffsetsRetriable)
+        }
         (Message::TxnOffsetCommit(_), (None, Some(ErrorCode::InvalidProducerEpoch))) => {
             asks(model).then_some(Exclusion::EpochBeforeQuestion)
         }
@@ -90,6 +118,10 @@ fn error(sent: &[Message]) -> Option<ErrorCode> {
         ] => Some(*error),
         _ => None,
     }
+}
+
+fn is_for_offsets(sent: &[Message]) -> bool {
+    matches!(sent, [Message::TxnOffsetCommitAnswer { .. }])
 }
 
 /// Whether the one message that was sent asks the coordinator.

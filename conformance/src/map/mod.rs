@@ -25,7 +25,7 @@ pub use input::{
 };
 pub use metadata::{abstract_metadata, version_of};
 pub use normal::{is_tentative_fence, normal_coordinator, normal_group, normal_partition};
-pub use record::{log_record, read_log_record};
+pub use record::{RecordForm, log_record, read_log_record, record_forms};
 pub use token::{CoordinatorToken, PartitionToken};
 
 use thiserror::Error;

@@ -12,13 +12,51 @@ use fencepost::types::TransactionVersion as ImplVersion;
 use fencepost_spec::coordinator::{TransactionMetadata, TransactionState};
 use fencepost_spec::types::{Ghost, Identity, ProducerEpoch, TransactionalId};
 
+/// What the model's value does not say of a record's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RecordForm {
+    /// The clock by which the transaction began.
+    pub began: Clock,
+    /// The clock by which it was last changed.
+    pub changed: Clock,
+    /// The next epoch is written even where it is 0: the transaction was kept (KIP-939).
+    pub kept: bool,
+}
+
+impl RecordForm {
+    /// All by one clock, and nothing kept.
+    pub fn at(clock: Clock) -> Self {
+        Self {
+            began: clock,
+            changed: clock,
+            kept: false,
+        }
+    }
+}
+
+/// Every form that a record may have at a broker with this clock: a transaction may have begun before it stepped back.
+pub fn record_forms(clock: Clock) -> impl Iterator<Item = RecordForm> {
+    let clocks = [Clock::default(), clock];
+    let clocks = clocks.into_iter().take(if clock.back { 2 } else { 1 });
+    clocks.clone().flat_map(move |began| {
+        let changed = clocks.clone();
+        changed.flat_map(move |changed| {
+            [false, true].map(|kept| RecordForm {
+                began,
+                changed,
+                kept,
+            })
+        })
+    })
+}
+
 /// The bytes that the implementation writes for this record.
 ///
 /// # Errors
 /// [`Unmapped`] for a value that it cannot hold.
 pub fn log_record(
     topics: Topics,
-    clock: Clock,
+    form: RecordForm,
     id: TransactionalId,
     value: Option<&TransactionMetadata>,
 ) -> Result<LogRecord, Unmapped> {
@@ -27,7 +65,7 @@ pub fn log_record(
     };
     let value = value
         .map(|metadata| {
-            log_value(topics, clock, metadata)?
+            log_value(topics, form, metadata)?
                 .encode(TransactionLogValueVersion::of(ImplVersion::V1))
                 .map_err(|error| Unmapped::new("log value", error))
         })
@@ -42,7 +80,7 @@ pub fn log_record(
 
 fn log_value(
     topics: Topics,
-    clock: Clock,
+    form: RecordForm,
     m: &TransactionMetadata,
 ) -> Result<TransactionLogValue, Unmapped> {
     Ok(TransactionLogValue {
@@ -54,7 +92,9 @@ fn log_value(
             .next
             // A decision without a kept transaction promises epoch 0 without saying so.
             .filter(|next| {
-                m.state == TransactionState::Ongoing || next.producer_epoch != ProducerEpoch::FIRST
+                form.kept
+                    || m.state == TransactionState::Ongoing
+                    || next.producer_epoch != ProducerEpoch::FIRST
             })
             .map(|next| producer_epoch(next.producer_epoch))
             .transpose()?,
@@ -72,8 +112,8 @@ fn log_value(
             | TransactionState::CompleteCommit
             | TransactionState::CompleteAbort => Some(topics.partitions(m.partitions)),
         },
-        last_update_timestamp: clock.last_update(m),
-        start_timestamp: clock.start(m),
+        last_update_timestamp: form.changed.last_update(m),
+        start_timestamp: form.began.start(m),
         client_transaction_version: client_version(m.client_version),
     })
 }
