@@ -45,6 +45,8 @@ pub enum Command {
     Replay(Replay),
     /// Turn a trace into a chart or into another tool's format.
     Export(Export),
+    /// Run the production cores in lockstep with the model.
+    Conform(Conform),
     /// Measure.
     Bench(Bench),
 }
@@ -183,6 +185,34 @@ pub struct Coverage {
     /// The bounds.
     #[command(flatten)]
     pub limits: Limits,
+}
+
+/// Which scenarios `conform` takes where none is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConformProfile {
+    /// The named list.
+    Default,
+    /// A few small scenarios that meet every kind of step.
+    Mutation,
+    /// Every scenario of `check`.
+    Nightly,
+}
+
+/// `fencepost conform`.
+#[derive(Debug, Args)]
+pub struct Conform {
+    /// Scenarios by name; by default those of the profile.
+    #[arg(value_name = "SCENARIO")]
+    pub scenarios: Vec<String>,
+    /// Under which rules.
+    #[arg(long, default_value = "all")]
+    pub rules: RulesArg,
+    /// Which set of scenarios.
+    #[arg(long, default_value = "default")]
+    pub profile: ConformProfile,
+    /// Write a JUnit report.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 }
 
 /// `fencepost explore`.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod check;
+mod conform;
 mod coverage;
 mod explore;
 mod export;
@@ -26,6 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Command::Coverage(args) => coverage::run(args, json, progress),
         Command::Explore(args) => explore::run(args, json),
         Command::Replay(args) => replay::run(args, json),
+        Command::Conform(args) => conform::run(args, json),
         Command::Export(args) => export::run(args),
         Command::Bench(args) => bench::run(args, json),
     }
