@@ -51,7 +51,7 @@ impl InitProducerId {
         })
     }
 
-    fn timeout(&self) -> TransactionTimeout {
+    pub(super) fn timeout(&self) -> TransactionTimeout {
         if self.enable_2pc {
             TransactionTimeout::Never
         } else {
@@ -351,11 +351,11 @@ impl Coordinator {
         let asked = Asked { slot, expected };
         GUARDS.iter().try_for_each(|guard| guard(&asked))?;
         let stored = slot.current().clone();
-        let form = ErrorForm::since(4, request.version);
         match init_row(stored.state, request.keep_prepared_txn) {
             InitRow::NextIdentity => self.give_next_identity(to, id, request, stored, now, effects),
-            InitRow::KeepOngoing => self.keep_ongoing(to, id, form, stored, now, effects),
+            InitRow::KeepOngoing => self.keep_ongoing(to, id, request, stored, now, effects),
             InitRow::AbortOngoing => {
+                let form = ErrorForm::since(4, request.version);
                 self.fence_and_abort(id, Then::AnswerFencedInitProducerId(to, form), now, effects)
             }
             InitRow::Refuse(error) => Err(error),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::Coordinator;
 use super::decision::raised;
 use super::effect::{Effects, ErrorForm, Then};
-use super::init_producer_id::InitializedProducer;
+use super::init_producer_id::{InitProducerId, InitializedProducer};
 use super::input::Correlation;
 use super::led_partition::Write;
 use super::producer_ids::ProducerIds;
@@ -42,7 +42,7 @@ impl Coordinator {
         &mut self,
         to: Correlation,
         id: &TransactionalId,
-        form: ErrorForm,
+        request: &InitProducerId,
         stored: Arc<TransactionMetadata>,
         now: Timestamp,
         effects: &mut Effects,
@@ -53,6 +53,8 @@ impl Coordinator {
         let kept = TransactionMetadata {
             next_producer_id: Some(producer_id),
             next_producer_epoch: Some(producer_epoch),
+            // As for every session: the producer that will end the transaction says how long it may stay open.
+            timeout: request.timeout(),
             ..stored.changed(TransactionState::Ongoing, now)
         };
         let producer = ProducerIdAndEpoch {
@@ -63,6 +65,7 @@ impl Coordinator {
             producer,
             ongoing: stored.producer(),
         };
+        let form = ErrorForm::since(4, request.version);
         let then = Then::AnswerInitProducerId(to, form, answer);
         let write = Write {
             now,
