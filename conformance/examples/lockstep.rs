@@ -1,25 +1,43 @@
-//! Runs scenarios in lockstep: `lockstep SCENARIO RULES [MAX_PAIRS]`.
+//! Runs scenarios in lockstep: `lockstep SCENARIO RULES [MAX_PAIRS]`, or `lockstep catalogue [MAX_PAIRS]` for every
+//! scenario under each of its rule sets.
 
-use fencepost_conformance::lockstep::{Options, run_case};
-use fencepost_spec::scenario::{RuleSet, find};
+use fencepost_conformance::lockstep::{Options, Run, run_case};
+use fencepost_spec::scenario::{CATALOGUE, RuleSet, find};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let max_pairs = words.get(2).and_then(|word| word.parse().ok());
+    let options = |at: usize| Options {
+        max_pairs: words.get(at).and_then(|word| word.parse().ok()),
+        ..Options::default()
+    };
+    if words.first().is_some_and(|word| word == "catalogue") {
+        for entry in CATALOGUE {
+            for (rules, _) in entry.runs {
+                print(&run_case(entry, *rules, options(1)));
+            }
+        }
+        return;
+    }
     let (Some(entry), Some(rules)) = (
         words.first().and_then(|word| find(word)),
         words.get(1).and_then(|word| RuleSet::parse(word)),
     ) else {
-        eprintln!("usage: lockstep SCENARIO RULES [MAX_PAIRS]");
+        eprintln!("usage: lockstep SCENARIO RULES [MAX_PAIRS] | lockstep catalogue [MAX_PAIRS]");
         return;
     };
-    let options = Options {
-        max_pairs,
-        ..Options::default()
-    };
-    let run = run_case(entry, rules, options);
+    let run = run_case(entry, rules, options(2));
+    print(&run);
+    for row in &run.exclusions {
+        println!("  left out {} times: {} ({})", row.count, row.what, row.reason);
+    }
+    if let Some(divergence) = &run.divergence {
+        println!("{divergence}");
+    }
+}
+
+fn print(run: &Run) {
     println!(
-        "{} {}: {} model states, {} edges, {} refused, {} production states, {} hidden, complete {}, {:.1} s, {:.0} edges/s",
+        "{} {}: {} model states, {} edges, {} refused, {} production states, {} hidden, {}, {:.1} s, {:.0} edges/s",
         run.scenario,
         run.rules,
         run.model_states,
@@ -27,14 +45,12 @@ fn main() {
         run.refused_actions,
         run.impl_states,
         run.hidden_states,
-        run.complete,
+        match (&run.divergence, run.complete) {
+            (Some(_), _) => "DIVERGES",
+            (None, true) => "complete",
+            (None, false) => "bounded",
+        },
         run.seconds,
         run.edges as f64 / run.seconds
     );
-    for row in &run.exclusions {
-        println!("  left out {} times: {} ({})", row.count, row.what, row.reason);
-    }
-    if let Some(divergence) = &run.divergence {
-        println!("{divergence}");
-    }
 }

@@ -7,6 +7,7 @@
 mod abstraction;
 mod broker;
 mod broker_leadership;
+mod membership;
 mod offsets;
 mod production;
 mod reads;

@@ -3,10 +3,11 @@
 
 use super::replica::{abstract_batch, abstract_leading, abstract_leading_without_log};
 use super::Difference;
+use super::membership::member_identity;
 use crate::map::{self, Clock, GROUP, PartitionToken, Unmapped, group_answer};
 use fencepost::error_code::ErrorCode as ImplError;
 use fencepost::group::{
-    Answer, Effect, GroupConfig, GroupCoordinator, Input, MemberIdentity, OffsetFetch,
+    Answer, Effect, GroupConfig, GroupCoordinator, Input, OffsetFetch,
     ParkedCommit,
 };
 use fencepost::partition::{PartitionConfig, TransactionSupport};
@@ -39,6 +40,7 @@ impl Offsets {
         };
         let config = GroupConfig {
             offsets_retention_ms: Clock::OFFSETS_RETENTION_MS,
+            initial_rebalance_delay_ms: 0,
             ..GroupConfig::default()
         };
         let mut core = GroupCoordinator::new(config, partition);
@@ -63,7 +65,8 @@ impl Offsets {
             copy: 0,
         };
         let copy = self.free_copy(token)?;
-        let commit = map::txn_offset_commit(request, MemberIdentity::anonymous(), copy)?;
+        let member = member_identity(request.correlation.producer, request.generation);
+        let commit = map::txn_offset_commit(request, member, copy)?;
         self.step(Input::TxnOffsetCommit(commit), out)
     }
 
@@ -150,9 +153,24 @@ impl Offsets {
         self.replicate(out)
     }
 
-    fn replicate(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+    /// A step of the core, with its effects.
+    pub(super) fn step_core(&mut self, input: Input) -> Vec<Effect> {
+        self.core.step(input, now())
+    }
+
+    /// Everything in the log is replicated.
+    pub(super) fn replicate_core(&mut self) -> Vec<Effect> {
         let up_to = self.core.partition().log().end_offset();
-        let effects = self.core.step(Input::Replicated { up_to }, now());
+        self.step_core(Input::Replicated { up_to })
+    }
+
+    /// The group, where somebody has joined it.
+    pub(super) fn group(&self) -> Option<&fencepost::group::Group> {
+        self.core.groups().next().map(|(_, group)| group)
+    }
+
+    fn replicate(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+        let effects = self.replicate_core();
         self.effects(effects, out)
     }
 
@@ -189,21 +207,10 @@ impl Offsets {
 
     fn answer(&self, request: RequestId, answer: &Answer) -> Result<Message, Difference> {
         let token = PartitionToken::unpack(request);
-        let generation = self.generation()?;
+        let (_, generation, _) = self.membership()?;
         Ok(group_answer(
             self.index, &key(), token, answer, generation,
         )?)
-    }
-
-    /// The group's generation; 1 while nobody has joined, as the model counts.
-    fn generation(&self) -> Result<Generation, Difference> {
-        let mut groups = self.core.groups();
-        let Some(generation) = groups.next().and_then(|(_, group)| group.generation()) else {
-            return Ok(Generation(1));
-        };
-        u8::try_from(generation.get())
-            .map(Generation)
-            .map_err(|_| Unmapped::new("generation", generation).into())
     }
 
     fn free_copy(&self, token: PartitionToken) -> Result<u8, Difference> {
@@ -219,7 +226,8 @@ impl Offsets {
     }
 
     /// The partition that the model would have in its place, in the form of [`crate::map::normal_partition`].
-    /// Tombstones of expired offsets, which the model does not write, are counted out of every offset.
+    /// Tombstones of expired offsets and records of the group, which the model does not write, are counted out of every
+    /// offset.
     ///
     /// # Errors
     /// [`Difference`] for a state that the model cannot say.
@@ -287,12 +295,11 @@ impl Offsets {
         Ok(partition)
     }
 
-    /// The group that the model would have in its place, in the form of [`crate::map::normal_group`]. Who owns the
-    /// input is the harness's own, as `membership` says it.
+    /// The group that the model would have in its place, in the form of [`crate::map::normal_group`].
     ///
     /// # Errors
     /// [`Difference`] for a state that the model cannot say.
-    pub fn abstract_group(&self, membership: &Group) -> Result<Group, Difference> {
+    pub fn abstract_group(&self) -> Result<Group, Difference> {
         let offsets = self.core.offsets();
         let payload = |offset: &fencepost::group::CommittedOffset| {
             u8::try_from(offset.value.offset.get())
@@ -313,10 +320,11 @@ impl Offsets {
                 ghost: Ghost::NONE,
             })
         });
+        let (state, generation, member) = self.membership()?;
         let mut group = Group {
-            state: membership.state,
-            generation: membership.generation,
-            member: membership.member,
+            state,
+            generation,
+            member,
             committed: offsets
                 .committed(&key())
                 .map_or(Ok(Payload(0)), payload)?,

@@ -5,7 +5,9 @@ use super::{Broker, Difference, Offsets, Replica};
 use crate::map::{self, Clock, Topics, impl_error};
 use fencepost::coordinator::{Input as CoordinatorInput, MarkerOutcome};
 use fencepost::error_code::ErrorCode as ImplError;
+use fencepost_spec::client::Item;
 use fencepost_spec::coordinator::{Stage, TransactionMetadata};
+use fencepost_spec::fault::Fault;
 use fencepost_spec::message::*;
 use fencepost_spec::rules::Rules;
 use fencepost_spec::scenario::Scenario;
@@ -84,13 +86,21 @@ impl Production {
             let replica = Replica::seeded(partition.index, scenario.verification, batches)?;
             Ok(Arc::new(replica))
         });
+        let offsets = if scenario.offsets {
+            let index = PartitionIndex(scenario.partitions);
+            let offsets = Offsets::new(index, scenario.verification);
+            Some(Arc::new(if names_generations(scenario) {
+                offsets.with_members()?
+            } else {
+                offsets
+            }))
+        } else {
+            None
+        };
         Ok(Self {
             brokers: brokers.collect::<Result<_, Difference>>()?,
             replicas: replicas.collect::<Result<_, Difference>>()?,
-            offsets: scenario.offsets.then(|| {
-                let index = PartitionIndex(scenario.partitions);
-                Arc::new(Offsets::new(index, scenario.verification))
-            }),
+            offsets,
         })
     }
 
@@ -210,12 +220,8 @@ impl Production {
                     reason: "no rules of Kafka's allow it",
                 }));
             }
-            Action::PrepareRebalance | Action::CompleteRebalance(_) => {
-                return Ok(Took::Excluded(Excluded {
-                    what: "rebalance",
-                    reason: "the group's members are not driven yet",
-                }));
-            }
+            Action::PrepareRebalance => self.offsets_mut()?.prepare_rebalance()?,
+            Action::CompleteRebalance(owner) => self.offsets_mut()?.complete_rebalance(owner)?,
             Action::FailAppend(_)
             | Action::CommitRecord
             | Action::Start(_)
@@ -409,6 +415,15 @@ impl Production {
         let missing = || Difference::Missing("offsets partition".to_owned());
         self.offsets.as_mut().map(Arc::make_mut).ok_or_else(missing)
     }
+}
+
+/// Whether somebody may name a generation: then the group has members.
+fn names_generations(scenario: &Scenario) -> bool {
+    let fetches = scenario
+        .workloads
+        .iter()
+        .any(|workload| workload.items.contains(&Item::FetchOffset));
+    fetches || scenario.budgets.left(Fault::Stranger) > 0
 }
 
 /// What a broker has stored of an id before the step.

@@ -199,6 +199,9 @@ impl Replica {
         let next = LeaderEpoch::new(LEADERSHIP.get() + 1);
         let resigned = Input::BecomeFollower { leader_epoch: next };
         self.effects(|core| core.step(resigned, now()), out)?;
+        if self.snapshot.as_ref().is_some_and(|it| it.offset > end) {
+            self.snapshot = None;
+        }
         let core = self.core()?;
         let log = core.log();
         let stored = Stored {
@@ -211,9 +214,6 @@ impl Replica {
             aborted: core.aborted().clone(),
             high_watermark: core.high_watermark(),
         };
-        if self.snapshot.as_ref().is_some_and(|it| it.offset > end) {
-            self.snapshot = None;
-        }
         self.state = State::Stopped(Box::new(Stopped { stored }));
         Ok(())
     }

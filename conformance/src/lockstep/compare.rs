@@ -48,10 +48,10 @@ pub(super) fn abstracted(
             forget_batches(&mut state.partitions[at]);
         }
     }
-    if let (Some(offsets), Some(group)) = (production.offsets(), &normal.group) {
+    if let Some(offsets) = production.offsets() {
         let at = usize::from(frame.scenario.partitions);
         state.partitions[at] = offsets.abstract_partition()?;
-        state.group = Some(offsets.abstract_group(group)?);
+        state.group = Some(offsets.abstract_group()?);
     }
     Ok(state)
 }

@@ -22,7 +22,7 @@ pub enum Exclusion {
     TentativeFence,
     /// A request that meets a decision which its coordinator pursues no more.
     LostCompletion,
-    /// An EndTxn that meets an id whose first identity is being logged.
+    /// A request that meets an id whose first identity is not logged.
     UnloggedId,
     /// A write of an old epoch whose guard is gone too.
     EpochBeforeGuard,
@@ -40,6 +40,10 @@ pub enum Exclusion {
     KeptRotation,
     /// Batches that a snapshot does not hold.
     SnapshotBatches,
+    /// A batch after one that was asked about at another epoch.
+    SequenceAsked,
+    /// A TV1 coordinator's own abort of a transaction that a TV2 request has opened.
+    FenceVersion,
     /// Application behind the log.
     Applied,
     /// An action that production has no counterpart for.
@@ -58,7 +62,7 @@ impl Exclusion {
             Self::MarkerAhead => "OffsetFetch between a marker's append and its application",
             Self::TentativeFence => "an old epoch's EndTxn or verification while a TV1 fence is being logged",
             Self::LostCompletion => "request at a deposed coordinator whose completion the log refused",
-            Self::UnloggedId => "EndTxn for an id whose first identity is being logged",
+            Self::UnloggedId => "request for an id whose first identity is not logged",
             Self::EpochBeforeGuard => "a verified Produce of an old epoch whose guard is gone",
             Self::EpochBeforeQuestion => "an old epoch's TxnOffsetCommit",
             Self::DuplicateAsked => "a repeated batch of a transaction that is not open here",
@@ -67,6 +71,8 @@ impl Exclusion {
             Self::RequestFirst => "invalid InitProducerId at a broker that does not coordinate",
             Self::KeptRotation => "EndTxn of the identity before a kept transaction's, after a rotation",
             Self::SnapshotBatches => "remembered batches but the last, where snapshots are taken",
+            Self::SequenceAsked => "a batch after one that was asked about at another epoch",
+            Self::FenceVersion => "a TV1 coordinator's abort of a transaction that a TV2 request opened",
             Self::Applied => "application behind the log",
             Self::Action(excluded) => excluded.what,
         }
@@ -94,7 +100,7 @@ impl Exclusion {
                 "the model leaves the transition pending, production (as Kafka) clears it and answers by the table"
             }
             Self::UnloggedId => {
-                "the model has no producer id to compare yet, production (as Kafka) has the new one"
+                "the model has no identity to compare yet, production (as Kafka) a producer id without an epoch"
             }
             Self::EpochBeforeGuard => {
                 "the model names the guard, production (as Kafka since KAFKA-19690) the epoch"
@@ -120,6 +126,12 @@ impl Exclusion {
             Self::SnapshotBatches => {
                 "the model's snapshot holds all of them, production's (as Kafka's) the last one"
             }
+            Self::SequenceAsked => {
+                "the model lets it in, production (as Kafka) compares the lowest sequence asked about at any epoch"
+            }
+            Self::FenceVersion => {
+                "the model keeps the request's version, production (as Kafka) decides under the cluster's"
+            }
             Self::Applied => "production applies a record in the step that appends it",
             Self::Action(excluded) => excluded.reason,
         }
@@ -133,6 +145,8 @@ impl Exclusion {
             Self::EpochBeforeQuestion
             | Self::DuplicateAsked
             | Self::FirstSequence
+            | Self::SequenceAsked
+            | Self::FenceVersion
             | Self::Action(_) => true,
             Self::Client
             | Self::Ghost

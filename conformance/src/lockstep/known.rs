@@ -3,10 +3,11 @@
 //! Each is recognised by the step, by what the model's actor knows, and by both answers; anything else is a divergence.
 
 use super::Exclusion;
-use crate::map::is_tentative_fence;
+use crate::map::{is_tentative_fence, without_ghost};
 use fencepost_spec::coordinator::{Slot, Stage, TransactionState};
 use fencepost_spec::error_code::ErrorCode;
 use fencepost_spec::message::Message;
+use fencepost_spec::types::TransactionVersion;
 use fencepost_spec::world::{Action, State};
 
 /// What is known to differ between the two sides' answers to this step, if it is known.
@@ -16,6 +17,9 @@ pub(super) fn known_difference(
     model: &[Message],
     production: &[Message],
 ) -> Option<Exclusion> {
+    if differ_in_version(model, production) {
+        return Some(Exclusion::FenceVersion);
+    }
     let (Action::Deliver { message, broker } | Action::Stranger { message, broker }) = action
     else {
         return None;
@@ -27,6 +31,26 @@ pub(super) fn known_difference(
         }
         None => at_partition(message, model, production),
     }
+}
+
+/// Whether all that differs is the version that an abort of the coordinator's own is decided under.
+fn differ_in_version(model: &[Message], production: &[Message]) -> bool {
+    let as_of_cluster = |message: &Message| match *message {
+        Message::AppendTxnRecord(mut m) => {
+            if let Some(value) = m.value.as_mut()
+                && value.state == TransactionState::PrepareAbort
+            {
+                value.client_version = TransactionVersion::Tv1;
+            }
+            without_ghost(Message::AppendTxnRecord(m))
+        }
+        other => without_ghost(other),
+    };
+    let mut model: Vec<Message> = model.iter().map(as_of_cluster).collect();
+    let mut production = production.to_vec();
+    model.sort_unstable();
+    production.sort_unstable();
+    model == production
 }
 
 fn at_coordinator(
@@ -64,10 +88,10 @@ fn at_coordinator(
     });
     let rotated = model == Some(ErrorCode::InvalidProducerIdMapping)
         && error == ErrorCode::ProducerFenced;
-    let unlogged = slot.metadata.is_none() && slot.pending.is_some();
+    let unlogged = slot.metadata.is_none() && (slot.pending.is_some() || slot.created.is_some());
     if compares_first && error == ErrorCode::ProducerFenced && is_tentative_fence(slot) {
         Some(Exclusion::TentativeFence)
-    } else if ends && unlogged && error == ErrorCode::InvalidProducerIdMapping {
+    } else if unlogged && by_identity {
         Some(Exclusion::UnloggedId)
     } else if abandoned && (by_identity || error == ErrorCode::InvalidTxnState) {
         Some(Exclusion::LostCompletion)
@@ -96,6 +120,10 @@ fn at_partition(
         (Message::TxnOffsetCommit(_), (None, Some(ErrorCode::InvalidProducerEpoch))) => {
             asks(model).then_some(Exclusion::EpochBeforeQuestion)
         }
+        (
+            Message::Produce(_) | Message::VerifyAnswer { .. },
+            (Some(ErrorCode::None), Some(ErrorCode::OutOfOrderSequenceNumber)),
+        ) => Some(Exclusion::SequenceAsked),
         (Message::Produce(_), (Some(ErrorCode::None), None)) => {
             asks(production).then_some(Exclusion::DuplicateAsked)
         }
