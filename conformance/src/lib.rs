@@ -1,6 +1,7 @@
 //! Spec against implementation.
 
 pub mod actors;
+pub mod cases;
 pub mod kafka_server;
 pub mod lockstep;
 pub mod map;

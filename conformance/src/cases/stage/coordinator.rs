@@ -29,11 +29,8 @@ impl Stage {
     ) -> Result<Option<Identity>, Stop> {
         self.require(22, "InitProducerId", version)?;
         let message = Message::InitProducerId(message::InitProducerId {
-            correlation: self.oracle.correlation(),
-            transactional_id: Some(self.model_id()),
             expected,
-            enable_2pc: false,
-            keep_prepared_txn: false,
+            ..self.plain_init()
         });
         let sent = expected.map_or(Producer::NONE, |it| self.wire(it));
         let id = self.id();
@@ -51,39 +48,96 @@ impl Stage {
         Ok(self.adopted(&real))
     }
 
-    /// InitProducerId v2 without a transactional id: what an idempotent producer asks.
-    pub fn init_idempotent(&mut self) -> Outcome {
-        self.require(22, "InitProducerId", 2)?;
-        let message = Message::InitProducerId(message::InitProducerId {
+    /// The active id's request with nothing special about it.
+    fn plain_init(&mut self) -> message::InitProducerId {
+        message::InitProducerId {
             correlation: self.oracle.correlation(),
-            transactional_id: None,
+            transactional_id: Some(self.model_id()),
             expected: None,
             enable_2pc: false,
             keep_prepared_txn: false,
+            timeout_in_range: true,
+            authorized: true,
+        }
+    }
+
+    /// InitProducerId v2 without a transactional id: what an idempotent producer asks.
+    pub fn init_idempotent(&mut self) -> Result<Identity, Stop> {
+        self.require(22, "InitProducerId", 2)?;
+        let message = Message::InitProducerId(message::InitProducerId {
+            transactional_id: None,
+            ..self.plain_init()
         });
         let plain = wire::InitProducerId {
             transactional_id: None,
             ..wire::InitProducerId::plain("")
         };
         let request = "InitProducerId v2 without transactional id";
-        self.ask(request, &message, |error| error, |route| {
-            let answer = route.any()?.init_producer_id(2, plain)?;
-            Ok(Real {
-                producer: answer.producer,
-                ..Real::error(answer.error)
-            })
-        })?;
-        Ok(())
+        let real = self.ask(
+            request,
+            &message,
+            |error| error,
+            |route| {
+                let answer = route.any()?.init_producer_id(2, plain)?;
+                Ok(Real {
+                    producer: answer.producer,
+                    ..Real::error(answer.error)
+                })
+            },
+        )?;
+        match self.oracle.named(real.producer.id) {
+            Some(id) => Ok(Identity::new(id, ProducerEpoch(real.producer.epoch))),
+            None => Err(Stop::Unclear(format!("{request}: {}", real.error))),
+        }
     }
 
-    /// InitProducerId that asks for a short transaction timeout, on a new id.
+    /// InitProducerId v6 with enable2Pc, keeping a prepared transaction or not (KIP-939). The case
+    /// is skipped where the broker does not have the flag.
+    pub fn init_two_phase(&mut self, keep_prepared_txn: bool) -> Result<Option<Identity>, Stop> {
+        const UNSUPPORTED_VERSION: ErrorCode = ErrorCode(35);
+        self.require(22, "InitProducerId", 6)?;
+        let message = Message::InitProducerId(message::InitProducerId {
+            enable_2pc: true,
+            keep_prepared_txn,
+            ..self.plain_init()
+        });
+        let id = self.id();
+        let flags = wire::InitProducerId {
+            enable_2pc: true,
+            keep_prepared: keep_prepared_txn,
+            ..wire::InitProducerId::plain(&id)
+        };
+        let request = format!("InitProducerId v6 enable2Pc keepPreparedTxn {keep_prepared_txn}");
+        let mut lacking = false;
+        let outcome = self.ask(
+            &request,
+            &message,
+            |error| error,
+            |route| {
+                let answer = route
+                    .coordinator(CoordinatorKey::Transaction(&id))?
+                    .init_producer_id(6, flags)?;
+                lacking = answer.error == UNSUPPORTED_VERSION;
+                Ok(Real {
+                    producer: answer.producer,
+                    ..Real::error(answer.error)
+                })
+            },
+        );
+        if lacking {
+            return Err(Stop::Skip(format!(
+                "{request} is UNSUPPORTED_VERSION: not judged"
+            )));
+        }
+        Ok(self.adopted(&outcome?))
+    }
+
+    /// InitProducerId that asks for a transaction timeout: in range from 1 ms to
+    /// `transaction.max.timeout.ms`, which no broker sets to `i32::MAX`.
     pub fn init_with_timeout(&mut self, timeout_ms: i32) -> Outcome {
         let message = Message::InitProducerId(message::InitProducerId {
-            correlation: self.oracle.correlation(),
-            transactional_id: Some(self.model_id()),
-            expected: None,
-            enable_2pc: false,
-            keep_prepared_txn: false,
+            timeout_in_range: (1..i32::MAX).contains(&timeout_ms),
+            ..self.plain_init()
         });
         let id = self.id();
         let plain = wire::InitProducerId {
@@ -91,15 +145,20 @@ impl Stage {
             ..wire::InitProducerId::plain(&id)
         };
         let request = format!("InitProducerId v4, timeout {timeout_ms} ms");
-        let real = self.ask(&request, &message, |error| error, |route| {
-            let answer = route
-                .coordinator(CoordinatorKey::Transaction(&id))?
-                .init_producer_id(4, plain)?;
-            Ok(Real {
-                producer: answer.producer,
-                ..Real::error(answer.error)
-            })
-        })?;
+        let real = self.ask(
+            &request,
+            &message,
+            |error| error,
+            |route| {
+                let answer = route
+                    .coordinator(CoordinatorKey::Transaction(&id))?
+                    .init_producer_id(4, plain)?;
+                Ok(Real {
+                    producer: answer.producer,
+                    ..Real::error(answer.error)
+                })
+            },
+        )?;
         self.adopted(&real);
         Ok(())
     }
@@ -124,7 +183,8 @@ impl Stage {
     /// AddPartitionsToTxn as clients send it, v0 to v3.
     pub fn add(&mut self, version: i16, who: Identity) -> Outcome {
         self.require(24, "AddPartitionsToTxn", version)?;
-        let message = Message::AddPartitionsToTxn(self.addition(who, PartitionIndex(self.partition)));
+        let message =
+            Message::AddPartitionsToTxn(self.addition(who, PartitionIndex(self.partition)));
         let (id, sent, partition) = (self.id(), self.wire(who), self.topic_partition());
         let request = format!(
             "AddPartitionsToTxn v{version} {} partition {}",
@@ -154,7 +214,11 @@ impl Stage {
         Ok(())
     }
 
-    fn addition(&mut self, who: Identity, partition: PartitionIndex) -> message::AddPartitionsToTxn {
+    fn addition(
+        &mut self,
+        who: Identity,
+        partition: PartitionIndex,
+    ) -> message::AddPartitionsToTxn {
         message::AddPartitionsToTxn {
             correlation: self.oracle.correlation(),
             transactional_id: self.model_id(),
@@ -191,23 +255,28 @@ impl Stage {
             pair(who),
             self.partition
         );
-        self.ask(&request, &message, |error| error, |route| {
-            let transaction = TransactionToAdd {
-                transactional_id: &id,
-                producer: sent,
-                verify_only,
-                partitions: vec![partition.clone()],
-            };
-            let (error, results) = route
-                .coordinator(CoordinatorKey::Transaction(&id))?
-                .add_partitions_to_txn_batched(version, &[transaction])?;
-            match results.first() {
-                Some((_, errors)) if error == ErrorCode::NONE => {
-                    first_error(errors).map(Real::error)
+        self.ask(
+            &request,
+            &message,
+            |error| error,
+            |route| {
+                let transaction = TransactionToAdd {
+                    transactional_id: &id,
+                    producer: sent,
+                    verify_only,
+                    partitions: vec![partition.clone()],
+                };
+                let (error, results) = route
+                    .coordinator(CoordinatorKey::Transaction(&id))?
+                    .add_partitions_to_txn_batched(version, &[transaction])?;
+                match results.first() {
+                    Some((_, errors)) if error == ErrorCode::NONE => {
+                        first_error(errors).map(Real::error)
+                    }
+                    Some(_) | None => Ok(Real::error(error)),
                 }
-                Some(_) | None => Ok(Real::error(error)),
-            }
-        })?;
+            },
+        )?;
         Ok(())
     }
 

@@ -27,6 +27,7 @@ use super::route::{Route, waited};
 use crate::wire::{ErrorCode, GroupMember, Producer, TopicPartition, VersionRange, WireError};
 
 pub use fencepost_spec::types::TransactionResult::{Abort, Commit};
+pub use partition::MarkerForm;
 pub use setup::Setting;
 
 /// COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_LEADER_OR_FOLLOWER:
@@ -225,14 +226,18 @@ impl Stage {
         loop {
             let allowed = self.oracle.ask(message);
             if allowed.is_empty() {
-                return Err(Stop::Unclear(format!("the model does not answer {request}")));
+                return Err(Stop::Unclear(format!(
+                    "the model does not answer {request}"
+                )));
             }
             let real = send(&mut self.route)?;
             let matching: Vec<&Allowed> = allowed
                 .iter()
                 .filter(|it| self.fits(&it.answer, &seen, &real))
                 .collect();
-            let other = allowed.iter().any(|it| seen(it.answer.error).number() != real.error.0);
+            let other = allowed
+                .iter()
+                .any(|it| seen(it.answer.error).number() != real.error.0);
             let again = if matching.is_empty() {
                 TRANSIENT.contains(&real.error.0)
             } else {
@@ -246,8 +251,12 @@ impl Stage {
                 self.oracle.observe(matching.into_iter());
             }
             if again {
+                if TRANSIENT.contains(&real.error.0) {
+                    self.route.forget();
+                }
                 if !self.route.pause(AGAIN) {
-                    let error = waited(&format!("an answer to {request} other than {}", real.error));
+                    let error =
+                        waited(&format!("an answer to {request} other than {}", real.error));
                     return Err(error.into());
                 }
                 continue;

@@ -31,7 +31,12 @@ impl Stage {
         };
         let coordinator = self.route.coordinator(CoordinatorKey::Group(&group))?;
         let error = coordinator.sync_group(&group, &member)?;
-        self.expect("SyncGroup v3", &error.to_string(), &["NONE"], "classic group protocol")?;
+        self.expect(
+            "SyncGroup v3",
+            &error.to_string(),
+            &["NONE"],
+            "classic group protocol",
+        )?;
         let generation = u8::try_from(member.generation_id)
             .map_err(|_| Stop::Unclear(format!("generation {}", member.generation_id)))?;
         self.oracle.set_generation(generation);
@@ -116,7 +121,9 @@ impl Stage {
                 offset: i64::from(offset),
             };
             let coordinator = route.coordinator(CoordinatorKey::Group(&group))?;
-            coordinator.txn_offset_commit(version, &commit).map(Real::error)
+            coordinator
+                .txn_offset_commit(version, &commit)
+                .map(Real::error)
         })?;
         Ok(())
     }
@@ -159,14 +166,20 @@ impl Stage {
         let error = loop {
             let coordinator = self.route.coordinator(CoordinatorKey::Group(&group))?;
             let nobody = GroupMember::unknown();
-            let error = coordinator.offset_commit(&group, &nobody, &partition, i64::from(offset))?;
+            let error =
+                coordinator.offset_commit(&group, &nobody, &partition, i64::from(offset))?;
             let transient = super::TRANSIENT.contains(&error.0);
             if !transient || !self.route.pause(std::time::Duration::from_millis(10)) {
                 break error;
             }
         };
         let words = format!("OffsetCommit v7 offset {offset}");
-        self.expect(&words, &error.to_string(), &["NONE"], "Kafka's consumer protocol")?;
+        self.expect(
+            &words,
+            &error.to_string(),
+            &["NONE"],
+            "Kafka's consumer protocol",
+        )?;
         self.oracle.commit_plainly(offset);
         Ok(())
     }

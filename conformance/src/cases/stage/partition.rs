@@ -8,7 +8,7 @@ use super::coordinator::on_wire;
 use super::words::pair;
 use super::{Outcome, Real, Stage, Stop};
 use crate::cases::oracle::OUR_ROUND;
-use crate::wire::{Batch, Marker, Producer};
+use crate::wire::{Batch, Marker};
 
 /// A coordinator epoch that no real coordinator reaches, and its name in the model.
 const FAR: (i32, u8) = (1_000_000, 200);
@@ -67,7 +67,11 @@ impl Stage {
             ..Batch::transactional(self.wire(who), sequence, &self.payload.to_string())
         };
         let (id, partition) = (self.id(), self.topic_partition());
-        let plain = if transactional { "" } else { " not transactional" };
+        let plain = if transactional {
+            ""
+        } else {
+            " not transactional"
+        };
         let request = format!(
             "Produce v{version} {} sequence {sequence}{plain} partition {}",
             pair(who),
@@ -75,7 +79,9 @@ impl Stage {
         );
         self.ask(&request, &message, abortable_since(version, 11), |route| {
             let id = transactional.then_some(id.as_str());
-            let answer = route.leader(&partition)?.produce(version, id, &partition, &batch)?;
+            let answer = route
+                .leader(&partition)?
+                .produce(version, id, &partition, &batch)?;
             Ok(Real {
                 offset: answer.base_offset,
                 ..Real::error(answer.error)
@@ -84,17 +90,23 @@ impl Stage {
         Ok(())
     }
 
-    /// Produce of a record without any producer id.
-    pub fn produce_anonymous(&mut self, allowed: &[&str]) -> Outcome {
-        let batch = Batch {
-            transactional: false,
-            ..Batch::transactional(Producer::NONE, -1, "plain")
-        };
-        let partition = self.topic_partition();
+    /// Produce of a batch that was sent before, where Kafka and the model differ: it is judged by
+    /// what Kafka was observed to answer, and must append nothing.
+    pub fn produce_observed(
+        &mut self,
+        version: i16,
+        who: Identity,
+        sequence: i32,
+        allowed: &[&str],
+    ) -> Outcome {
+        self.require(0, "Produce", version)?;
+        let batch = Batch::transactional(self.wire(who), sequence, "again");
+        let (id, partition) = (self.id(), self.topic_partition());
         let leader = self.route.leader(&partition)?;
-        let answer = leader.produce(11, None, &partition, &batch)?;
-        let source = "KIP-98: plain producers need no identity";
-        self.expect("Produce v11 without producer id", &answer.error.to_string(), allowed, source)
+        let answer = leader.produce(version, Some(&id), &partition, &batch)?;
+        let request = format!("Produce v{version} {} sequence {sequence} again", pair(who));
+        let source = "observed on Kafka 4.4.0";
+        self.expect(&request, &answer.error.to_string(), allowed, source)
     }
 
     /// WriteTxnMarkers, as a coordinator of `coordinator_epoch` (below 200) sends it.
@@ -140,10 +152,15 @@ impl Stage {
             "WriteTxnMarkers v{version} {result} {} coordinator epoch {on_the_wire}",
             pair(who)
         );
-        self.ask(&request, &message, |error| error, |route| {
-            let leader = route.leader(&marker.partition)?;
-            leader.write_txn_markers(version, &marker).map(Real::error)
-        })?;
+        self.ask(
+            &request,
+            &message,
+            |error| error,
+            |route| {
+                let leader = route.leader(&marker.partition)?;
+                leader.write_txn_markers(version, &marker).map(Real::error)
+            },
+        )?;
         Ok(())
     }
 

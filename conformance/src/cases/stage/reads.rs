@@ -72,7 +72,11 @@ impl Stage {
         let found = coordinator.describe_transaction(&id)?;
         let answer = if found.error == crate::wire::ErrorCode::NONE {
             let pair = self.producer_text(found.producer);
-            format!("{} {pair} {} partitions", found.state, found.partitions.len())
+            format!(
+                "{} {pair} {} partitions",
+                found.state,
+                found.partitions.len()
+            )
         } else {
             found.error.to_string()
         };
@@ -138,7 +142,8 @@ impl Stage {
             i64::MAX
         };
         let coordinator = self.route.coordinator(CoordinatorKey::Transaction(&id))?;
-        let (error, found) = coordinator.list_transactions(states, &[producer_id], min_duration_ms)?;
+        let (error, found) =
+            coordinator.list_transactions(states, &[producer_id], min_duration_ms)?;
         let mine: Vec<&str> = found
             .iter()
             .filter(|it| it.transactional_id == id)
@@ -233,7 +238,10 @@ fn delivered(fetched: &Fetched) -> Vec<String> {
     let mut dropping: Vec<i64> = Vec::new();
     let mut values = Vec::new();
     for batch in &fetched.batches {
-        while waiting.first().is_some_and(|(_, first)| *first <= batch.last_offset) {
+        while waiting
+            .first()
+            .is_some_and(|(_, first)| *first <= batch.last_offset)
+        {
             dropping.push(waiting.remove(0).0);
         }
         match batch.control {
@@ -268,7 +276,11 @@ fn partition_text(state: &State, at: usize) -> String {
                 RecordKind::Data | RecordKind::Emptied => 'n',
             };
             let identity = record.identity;
-            format!("{kind}{}{}", letter(identity.producer_id), identity.producer_epoch.0)
+            format!(
+                "{kind}{}{}",
+                letter(identity.producer_id),
+                identity.producer_epoch.0
+            )
         })
         .collect();
     let listed = partition.aborted_in(Offset(0), stable);

@@ -69,6 +69,7 @@ impl Stage {
 
     /// Deletes the topic and aborts what the case left open. Best effort: the verdict stands.
     pub fn clear(&mut self) {
+        self.route.forget();
         let open: Vec<String> = (0..2)
             .filter(|index| self.identities[*index].is_some())
             .map(|index| self.ids[index].clone())

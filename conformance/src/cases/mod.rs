@@ -1,0 +1,30 @@
+//! A suite that tests any broker's transactions, rule by rule.
+//!
+//! A [`Case`] has a stable id, a level, the rule and its source, and steps. Each step goes to the
+//! broker and to the spec's own actors; what they allow is the oracle. [`run`] judges a broker,
+//! [`probe`] says which levels can run on it, [`list`] prints what there is.
+//!
+//! Every name that a run creates begins with a random prefix; topics are deleted and open
+//! transactions aborted at the end of each case. Every wait has an end, and a case runs on a thread
+//! of its own, so that no answer of a broker can stop the suite.
+
+mod case;
+mod glob;
+mod known_failures;
+mod listing;
+mod oracle;
+mod probe;
+mod report;
+mod route;
+mod runner;
+mod stage;
+mod table;
+
+pub use case::{Case, Level, Need, Requirement};
+pub use known_failures::{KnownFailures, UnreadableLine};
+pub use listing::{CaseRow, Listing, list};
+pub use probe::{LevelRow, Probe, probe};
+pub use report::{Format, UnknownFormat};
+pub use runner::{CaseResult, Options, Report, SuiteError, Verdict, run};
+pub use stage::Exchange;
+pub use table::all;
