@@ -235,9 +235,9 @@ impl Producer {
             || (self.needs_bump && ctx.workload.transactional_id.is_none());
         let waits_for_earlier = error == ErrorCode::OutOfOrderSequenceNumber && earlier;
         match classify(None, error) {
-            ErrorClass::Retriable => self.emit_batch(ctx, at, out),
+            ErrorClass::Retriable => self.repeat_batch(ctx, at, out),
             // A gap behind a batch that is not settled closes once that one is.
-            ErrorClass::Abortable if waits_for_earlier => self.emit_batch(ctx, at, out),
+            ErrorClass::Abortable if waits_for_earlier => self.repeat_batch(ctx, at, out),
             ErrorClass::Fine => {
                 self.in_flight.remove(at);
                 if ctx.workload.transactional_id.is_none() {
@@ -265,6 +265,11 @@ impl Producer {
             }
             ErrorClass::Fatal => self.fatal(ctx, error, out),
         }
+    }
+
+    fn repeat_batch(&mut self, ctx: &ClientContext<'_>, at: usize, out: &mut Out) {
+        self.in_flight[at].answered = true;
+        self.emit_batch(ctx, at, out);
     }
 
     /// A refusal that ends this instance.

@@ -106,8 +106,10 @@ pub struct InFlight {
     pub payload: Payload,
     /// Which try (0 at E0).
     pub attempt: u8,
-    /// How many copies were sent.
+    /// How many copies were sent unasked.
     pub copies: u8,
+    /// It was answered once and sent again: it keeps no place in the order any more.
+    pub answered: bool,
     /// Whether it carries the transactional flag.
     pub transactional: bool,
 }

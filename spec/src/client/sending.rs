@@ -242,6 +242,7 @@ impl Producer {
             payload,
             attempt: u8::from(ctx.tagged),
             copies: 1,
+            answered: false,
             transactional: ctx.workload.transactional_id.is_some() && !plain,
         });
         self.emit_batch(ctx, self.in_flight.len() - 1, out);
@@ -344,6 +345,7 @@ impl Producer {
             let p = usize::from(self.in_flight[i].partition.0);
             self.in_flight[i].identity = identity;
             self.in_flight[i].copies = 1;
+            self.in_flight[i].answered = false;
             self.in_flight[i].sequence = self.next_sequence[p];
             self.next_sequence[p] = self.next_sequence[p].next();
             self.emit_batch(ctx, i, out);

@@ -122,7 +122,7 @@ impl Coordinator {
             },
             TransactionVersion::Tv2 => {
                 let bumps = ctx.rules.end_txn.bump_epoch_at_prepare;
-                self.prepare_tv2(ctx, metadata, bumps, true)
+                self.prepare_tv2(metadata, bumps, true)
             }
         };
         let ghost = if row == EndTxnRow::BeginEmpty {
@@ -145,7 +145,6 @@ impl Coordinator {
     /// where the client's epoch is exhausted, or the client's next one after a take-over (KIP-939).
     pub(super) fn prepare_tv2(
         &mut self,
-        _ctx: &Context<'_>,
         metadata: &TransactionMetadata,
         bumps: bool,
         rotate: bool,
@@ -197,6 +196,12 @@ fn end_txn_row(ctx: &Context<'_>, request: &EndTxn, slot: &Slot) -> EndTxnRow {
             TransactionVersion::Tv2 => freshness(&metadata, request.identity),
         },
     };
+    let at_max = metadata.producer_epoch == ProducerEpoch::MAX;
+    let commits = request.result == TransactionResult::Commit;
+    if at_max && commits && request.version == TransactionVersion::Tv2 {
+        // Observed on Kafka 4.4.0: there is no epoch left for the marker of a commit.
+        return EndTxnRow::Refuse(ErrorCode::UnknownServerError);
+    }
     match rules.cell {
         Some((edited, row)) if edited == cell => row,
         Some(_) | None => table_row(ctx, cell),

@@ -3,22 +3,18 @@
 //! WHO: the coordinator's hourly sweep. SOURCE: `transactional.id.expiration.ms`; KAFKA-18019 for
 //! what a producer must make of it.
 
-use super::{Coordinator, Role, Then, TransactionState};
+use super::{Coordinator, Role, Then};
 use crate::step::{Context, Out, Step};
 use crate::types::TransactionalId;
 
 impl Coordinator {
     /// `id` has been idle for long enough.
     pub fn expire(&mut self, ctx: &Context<'_>, id: TransactionalId, out: &mut Out) -> Step {
-        use TransactionState::*;
         let slot = *self.slot(id);
         let Some(metadata) = slot.metadata else {
             return Step::NotEnabled;
         };
-        let expirable = match metadata.state {
-            Empty | CompleteCommit | CompleteAbort => true,
-            Ongoing | PrepareCommit | PrepareAbort => false,
-        };
+        let expirable = metadata.state.may_expire();
         if self.role != Role::Leader || slot.pending.is_some() || !expirable {
             return Step::NotEnabled;
         }

@@ -197,13 +197,9 @@ impl Coordinator {
         let end = match ctx.version {
             TransactionVersion::Tv1 => fenced_tv1(&metadata, bumps, slot.has_failed_epoch_fence),
             TransactionVersion::Tv2 => {
-                let again = if ctx.rules.init.fence_single_bump {
-                    0
-                } else {
-                    1
-                };
-                let mut end = self.prepare_tv2(ctx, &metadata, bumps, ctx.rules.init.fence_rotates);
-                for _ in 0..again {
+                let rotates = ctx.rules.init.fence_rotates;
+                let mut end = self.prepare_tv2(&metadata, bumps, rotates);
+                if !ctx.rules.init.fence_single_bump {
                     end.marker_epoch = end.marker_epoch.next();
                 }
                 end
@@ -276,6 +272,12 @@ fn fenced_tv1(metadata: &TransactionMetadata, bumps: bool, already: bool) -> Pre
         next: None,
         version: metadata.client_version,
     }
+}
+
+/// Whether the request is answered before anybody asks who coordinates its id: it has none, or it is
+/// refused for what it is.
+pub(super) fn is_before_lookup(ctx: &Context<'_>, request: &InitProducerId) -> bool {
+    request.transactional_id.is_none() || request_error(ctx, request).is_some()
 }
 
 /// Refusals that look only at the request and the broker's configuration.

@@ -162,6 +162,9 @@ impl Coordinator {
     pub fn handle(&mut self, ctx: &Context<'_>, message: &Message, out: &mut Out) -> Step {
         out.coordinator_epoch = self.epoch;
         match message {
+            Message::InitProducerId(m) if init_producer_id::is_before_lookup(ctx, m) => {
+                self.init_producer_id(ctx, m, out)
+            }
             Message::InitProducerId(m) => {
                 self.serving(ctx, message, out, |c, out| c.init_producer_id(ctx, m, out))
             }

@@ -41,6 +41,14 @@ impl TransactionState {
         }
     }
 
+    /// Whether an id in this state may be forgotten.
+    pub fn may_expire(self) -> bool {
+        match self {
+            Self::Empty | Self::CompleteCommit | Self::CompleteAbort => true,
+            Self::Ongoing | Self::PrepareCommit | Self::PrepareAbort => false,
+        }
+    }
+
     /// Whether `next` may be the next record of one id.
     /// Source: `TransactionState.validPreviousStates`; TV2 adds the empty abort.
     pub fn may_become(self, next: Self) -> bool {

@@ -168,9 +168,9 @@ impl Partition {
     /// producer's current epoch and past the coordinator.
     pub fn operator_marker(&mut self, ctx: &Context<'_>) -> Step {
         let open = self.producers.iter().find(|e| e.open.is_some());
-        let Some((identity, first)) = open.and_then(|e| {
+        let Some((identity, first, coordinator_epoch)) = open.and_then(|e| {
             let identity = Identity::new(e.producer_id, e.epoch);
-            e.open.map(|first| (identity, first))
+            e.open.map(|first| (identity, first, e.coordinator_epoch))
         }) else {
             return Step::NotEnabled;
         };
@@ -183,7 +183,7 @@ impl Partition {
                 identity,
                 sequence: Sequence::FIRST,
                 transactional: true,
-                coordinator_epoch: None,
+                coordinator_epoch,
                 payload: Payload(0),
                 ghost,
             },

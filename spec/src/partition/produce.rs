@@ -26,7 +26,7 @@ impl Partition {
             request.identity,
             request.transactional,
             request.version,
-        ) && self.duplicate(request.identity, request.sequence).is_none();
+        );
         if asks && let Some(error) = self.epoch_error(request.identity) {
             return self.produce_answer(ctx, request, error, out);
         }
@@ -161,15 +161,13 @@ impl Partition {
         let gap = Some(ErrorCode::OutOfOrderSequenceNumber);
         let rules = &ctx.rules.produce;
         let lower_asked = self.verification.iter().any(|v| {
-            v.producer_id == request.identity.producer_id
-                && v.epoch == request.identity.producer_epoch
-                && request.sequence > v.lowest_sequence
+            v.producer_id == request.identity.producer_id && request.sequence > v.lowest_sequence
         });
         if lower_asked && rules.check_first_sequence {
             return gap;
         }
         let Some(entry) = self.producer(request.identity.producer_id) else {
-            let first = request.version == TransactionVersion::Tv2;
+            let first = request.version == TransactionVersion::Tv2 && request.transactional;
             let wrong = first && rules.check_first_sequence && request.sequence != Sequence::FIRST;
             return if wrong { gap } else { None };
         };

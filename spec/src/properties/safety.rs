@@ -26,7 +26,22 @@ pub(super) fn violated(world: &World, state: &State) -> u32 {
         broken |= outcomes_broken(world, state, producer, &verdicts);
         broken |= producer_broken(world, state, producer);
     }
+    broken |= published_broken(world, state);
     broken | identities_broken(state) | coordinators_broken(world, state)
+}
+
+/// S2 for offsets: what was published, somebody asked to commit.
+fn published_broken(world: &World, state: &State) -> u32 {
+    let unasked = state
+        .group
+        .iter()
+        .flat_map(|g| &g.ghost_published)
+        .any(|ghost| {
+            ghost
+                .ghost_reveal(world.scenario.ghost_key)
+                .is_some_and(|(producer, txn)| !commit_asked(world, state, producer, txn))
+        });
+    if unasked { Id::S2.bit() } else { 0 }
 }
 
 /// One log: S1 and S2 by record, S4 by marker, S6 by partition, S11.
@@ -255,15 +270,16 @@ fn producer_broken(world: &World, state: &State, producer: &Producer) -> u32 {
     }
 }
 
-/// Whether something happened that may fence or refuse this producer: another instance of its id,
+/// Whether something happened that may fence or refuse this producer: a newer instance of its id,
 /// a time-out, an expired id, a deleted topic, an operator, or a late copy of its own first InitProducerId.
 pub fn excused(world: &World, state: &State, producer: &Producer) -> bool {
     let id = world.workload(producer.index).transactional_id;
+    let mine = producer.first_identity;
     let other = state.producers.iter().any(|q| {
-        q.index != producer.index
-            && q.is_started()
-            && id.is_some()
-            && world.workload(q.index).transactional_id == id
+        let same_id = id.is_some() && world.workload(q.index).transactional_id == id;
+        // An instance without an identity may have been given one that is still on its way.
+        let newer = q.first_identity.is_none() || q.first_identity > mine;
+        q.index != producer.index && q.is_started() && same_id && (newer || q.ghost_resent_init)
     });
     let blamed = [
         Fault::Timer,

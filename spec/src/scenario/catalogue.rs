@@ -181,7 +181,7 @@ pub const CATALOGUE: &[Entry] = &[
     },
     Entry {
         name: "re-election",
-        says: "One producer while the coordinator moves there and back, or restarts, and appends fail.",
+        says: "One producer while the coordinator moves there and back, or restarts.",
         profile: Profile::Default,
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
@@ -300,7 +300,7 @@ pub const CATALOGUE: &[Entry] = &[
     },
     Entry {
         name: "compaction",
-        says: "The cleaner removes an aborted transaction while a replica is away, which then leads.",
+        says: "The cleaner removes an aborted transaction, and the broker restarts.",
         profile: Profile::Default,
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
@@ -345,7 +345,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "two-phase",
         says: "An external manager decides what a crashed instance has prepared; the next one carries it out.",
         profile: Profile::Default,
-        runs: &[(Tv2, &[])],
+        runs: &[(Tv2, &[S7])],
         build: |_| {
             Scenario::plain(
                 vec![
@@ -371,7 +371,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "pipeline",
         says: "Several batches of one transaction in flight, sent again, with verification failing.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[]), (Tv2, &[])],
+        runs: &[(Tv1, &[S7]), (Tv2, &[])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0, 0], 2).in_flight(2)], 1)
                 .fault(Fault::ResendBatch, 1)
@@ -787,6 +787,33 @@ pub const CATALOGUE: &[Entry] = &[
                 .fault(Fault::Stranger, 1)
                 .fault(Fault::Election, 1)
                 .answering()
+                .eager()
+        },
+    },
+    Entry {
+        name: "failed-fence",
+        says: "Fences fail again and again from epoch 32764 on.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            let p = Workload::sending(&[0], 1);
+            Scenario::plain(vec![p.clone(), p], 1)
+                .from(Seed::Logged {
+                    identity: Identity::new(ProducerId(42), ProducerEpoch(32762)),
+                    next: ProducerId(73),
+                })
+                .fault(Fault::FailedAppend, 3)
+                .eager()
+        },
+    },
+    Entry {
+        name: "pipeline-verification",
+        says: "Several batches of one transaction in flight, with verification failing.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(vec![Workload::sending(&[0, 0], 2).in_flight(2)], 1)
+                .fault(Fault::FailedVerification, 1)
                 .eager()
         },
     },

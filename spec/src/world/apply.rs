@@ -655,6 +655,7 @@ fn overtakes_first_copy(state: &State, request: &Produce) -> bool {
         .iter()
         .filter(|b| b.partition == request.partition && b.identity == request.identity)
         .take_while(|b| b.sequence != request.sequence)
+        .filter(|b| !b.answered)
         .any(|b| {
             let waiting = state.network.iter().filter(|m| {
                 matches!(m, Message::Produce(p) if p.partition == b.partition

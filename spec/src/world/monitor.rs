@@ -3,6 +3,7 @@
 //! states alone.
 
 use super::{Action, State, World};
+use crate::coordinator::{TransactionMetadata, TransactionState};
 use crate::partition::{Partition, Record, RecordKind, decided};
 use crate::properties::Id;
 use crate::types::*;
@@ -33,6 +34,7 @@ impl World {
                     broken |= Id::S13.bit();
                 }
             }
+            Action::Materialise if publishes_anothers(before, after) => broken |= Id::S4.bit(),
             Action::Recover(p) if self.recovery_differs(after, *p) => broken |= Id::S9.bit(),
             _ => {}
         }
@@ -64,17 +66,35 @@ impl World {
         })
     }
 
+    /// S5: a commit of an instance is decided after a newer one got its identity.
+    fn commits_for_fenced(&self, before: &State, record: &TransactionMetadata) -> bool {
+        let Some((producer, _)) = record.ghost.ghost_reveal(self.scenario.ghost_key) else {
+            return false;
+        };
+        let Some(id) = self.workload(producer).transactional_id else {
+            return false;
+        };
+        record.state == TransactionState::PrepareCommit
+            && before.ghost_newest[usize::from(id.0)].is_some_and(|newest| {
+                newest != producer && self.workload(newest).takes_over.is_none()
+            })
+    }
+
     /// S12: every record of an id follows from the one before, and a decision is written once.
     fn record_broken(&self, before: &State, after: &State) -> u32 {
         let pairs = before.log.committed.iter().zip(&after.log.committed);
         let mut broken = 0;
         for (old, new) in pairs {
-            if old != new
-                && let (Some(old), Some(new)) = (old, new)
-                && !old.state.may_become(new.state)
-            {
-                broken |= Id::S12.bit();
+            if old == new {
+                continue;
             }
+            broken |= match (old, new) {
+                (Some(old), Some(new)) if !old.state.may_become(new.state) => Id::S12.bit(),
+                // A tombstone forgets only what is neither open nor decided.
+                (Some(old), None) if !old.state.may_expire() => Id::S12.bit(),
+                (_, Some(new)) if self.commits_for_fenced(before, new) => Id::S5.bit(),
+                (_, _) => 0,
+            };
         }
         broken
     }
@@ -121,6 +141,19 @@ impl World {
         }
         state.ghost_broken |= broken;
     }
+}
+
+/// S4: a marker has published an offset that another transaction had staged.
+fn publishes_anothers(before: &State, after: &State) -> bool {
+    let (Some(old), Some(new)) = (&before.group, &after.group) else {
+        return false;
+    };
+    let Some(marker) = old.unapplied.first() else {
+        return false;
+    };
+    new.ghost_published
+        .iter()
+        .any(|ghost| !old.ghost_published.contains(ghost) && *ghost != marker.ghost)
 }
 
 /// S10: the last stable offset of a serving leader never goes back.

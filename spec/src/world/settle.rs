@@ -3,6 +3,7 @@
 
 use super::{State, World};
 use crate::coordinator::{Coordinator, Role, Stage};
+use crate::error_code::ErrorCode;
 use crate::message::Message;
 use crate::scenario::Granularity;
 use crate::step::{Out, Step};
@@ -83,9 +84,15 @@ fn is_alive(state: &State, message: &Message) -> bool {
         Message::WriteTxnMarkersAnswer(m) => {
             let c = &state.coordinators[usize::from(m.broker.0)];
             let slot = &c.slots[usize::from(m.transactional_id.0)];
+            // A refusal gives the whole completion up, whichever partitions still wait.
+            let gives_up = matches!(
+                m.error,
+                ErrorCode::InvalidProducerEpoch | ErrorCode::TransactionCoordinatorFenced
+            );
             let writing = matches!(
                 slot.pending.map(|p| p.stage),
-                Some(Stage::WritingMarkers { awaiting, .. }) if awaiting.contains(m.partition)
+                Some(Stage::WritingMarkers { awaiting, .. })
+                    if gives_up || awaiting.contains(m.partition)
             );
             leads(c, m.coordinator_epoch) && slot.round == m.round && writing
         }

@@ -75,6 +75,27 @@ fn eager_delivery_keeps_verdicts_and_terminal_states() {
 }
 
 #[test]
+fn dropping_what_nobody_waits_for_keeps_verdicts() {
+    for name in SMALL {
+        let entry = fencepost_spec::scenario::find(name).expect("a scenario of the catalogue");
+        for (set, _) in entry.runs {
+            let with = |prune| {
+                let scenario = Scenario {
+                    prune,
+                    ..entry.scenario(*set)
+                };
+                search(&World::new(scenario, entry.rules(*set)))
+            };
+            let (pruned, whole) = (with(true), with(false));
+            assert!(pruned.distinct <= whole.distinct, "{name}");
+            let what = format!("{name} under {}", set.name());
+            assert_eq!(broken(&pruned), broken(&whole), "{what}");
+            assert_eq!(pruned.terminal, whole.terminal, "{what}");
+        }
+    }
+}
+
+#[test]
 fn renamed_ghosts_change_nothing() {
     for entry in CATALOGUE.iter().filter(|e| SMALL.contains(&e.name)) {
         for (set, _) in entry.runs {
