@@ -1,7 +1,7 @@
-//! Runs scenarios in lockstep: `lockstep SCENARIO RULES [MAX_PAIRS]`, or `lockstep catalogue [MAX_PAIRS]` for every
-//! scenario under each of its rule sets.
+//! Runs scenarios in lockstep: `lockstep SCENARIO RULES [MAX_PAIRS]`, `lockstep default [MAX_PAIRS]` for the default
+//! cases, or `lockstep catalogue [MAX_PAIRS]` for every scenario under each of its rule sets.
 
-use fencepost_conformance::lockstep::{Options, Run, run_case};
+use fencepost_conformance::lockstep::{DEFAULT, Options, Run, run, run_case};
 use fencepost_spec::scenario::{CATALOGUE, RuleSet, find};
 
 fn main() {
@@ -10,6 +10,12 @@ fn main() {
         max_pairs: words.get(at).and_then(|word| word.parse().ok()),
         ..Options::default()
     };
+    if words.first().is_some_and(|word| word == "default") {
+        let report = run(DEFAULT, options(1));
+        report.runs.iter().for_each(print);
+        println!("{}", report.claim());
+        return;
+    }
     if words.first().is_some_and(|word| word == "catalogue") {
         for entry in CATALOGUE {
             for (rules, _) in entry.runs {
@@ -22,13 +28,16 @@ fn main() {
         words.first().and_then(|word| find(word)),
         words.get(1).and_then(|word| RuleSet::parse(word)),
     ) else {
-        eprintln!("usage: lockstep SCENARIO RULES [MAX_PAIRS] | lockstep catalogue [MAX_PAIRS]");
+        eprintln!("usage: lockstep SCENARIO RULES [MAX_PAIRS] | default [MAX_PAIRS] | catalogue [MAX_PAIRS]");
         return;
     };
     let run = run_case(entry, rules, options(2));
     print(&run);
     for row in &run.exclusions {
         println!("  left out {} times: {} ({})", row.count, row.what, row.reason);
+    }
+    for row in &run.hidden_reasons {
+        println!("  hidden in {} of the first states: {}", row.count, row.what);
     }
     if let Some(divergence) = &run.divergence {
         println!("{divergence}");

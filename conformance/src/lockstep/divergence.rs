@@ -4,7 +4,8 @@ use fencepost_spec::scenario::{Entry, RuleSet};
 use fencepost_spec::trace::{Expect, Line, TraceFile, changes, facts};
 use fencepost_spec::world::State;
 use serde::Serialize;
-use std::fmt;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// How the two sides differ after a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +148,20 @@ impl Divergence {
             model: facts(after).iter().map(ToString::to_string).collect(),
             differences,
         }
+    }
+}
+
+impl Divergence {
+    /// Saves it as a regression trace of this name in a directory: it replays on the model, and fails on production
+    /// until the difference is gone.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn save(&self, directory: &Path, name: &str) -> io::Result<PathBuf> {
+        std::fs::create_dir_all(directory)?;
+        let path = directory.join(format!("{name}.trace"));
+        std::fs::write(&path, self.to_string())?;
+        Ok(path)
     }
 }
 

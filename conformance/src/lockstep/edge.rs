@@ -1,7 +1,7 @@
 //! One step, on both sides.
 
 use super::compare::compare;
-use super::{Exclusion, Exclusions, Mismatch};
+use super::{Exclusion, Exclusions, Mismatch, Tamper};
 use crate::actors::{Difference, Frame, Production, Took, read_step};
 use super::known::known_difference;
 use crate::map::without_ghost;
@@ -10,9 +10,6 @@ use fencepost_spec::message::Message;
 use fencepost_spec::scenario::{Granularity, Scenario};
 use fencepost_spec::types::TransactionalId;
 use fencepost_spec::world::{Action, State, World};
-
-/// A fault that a test puts between production and the comparison: what a step has sent may be changed.
-pub type Tamper = fn(&Action, &mut Vec<Message>);
 
 /// A scenario's model beside its production.
 #[derive(Clone, Debug)]
@@ -120,14 +117,11 @@ impl Lockstep {
         production: &mut Production,
         exclusions: &mut Exclusions,
     ) -> Result<Single, Mismatch> {
-        let mut sent = match production.take(&self.frame(before), action).map_err(refused)? {
+        let sent = match self.take(before, action, production).map_err(refused)? {
             Took::Own => return Ok(Single::Own),
             Took::Excluded(excluded) => return Ok(Single::Cut(Exclusion::Action(excluded))),
             Took::Core(sent) => sent,
         };
-        if let Some(tamper) = self.tamper {
-            tamper(action, &mut sent);
-        }
         let Some(then) = self.single.take(before, action) else {
             return Err(Mismatch::Refused("the model's single step is not enabled".to_owned()));
         };
@@ -140,6 +134,27 @@ impl Lockstep {
             (Err(mismatch), None) => return Err(mismatch),
         }
         Ok(Single::Core(Box::new(then)))
+    }
+
+    /// What production makes of the step, or with a fault of another one.
+    fn take(
+        &self,
+        before: &State,
+        action: &Action,
+        production: &mut Production,
+    ) -> Result<Took, Difference> {
+        let frame = self.frame(before);
+        let Some(tamper) = self.tamper else {
+            return production.take(&frame, action);
+        };
+        let took = match (tamper.takes)(*action) {
+            None => return Ok(Took::Core(Vec::new())),
+            Some(action) => production.take(&frame, &action)?,
+        };
+        Ok(match took {
+            Took::Core(sent) => Took::Core(sent.into_iter().filter_map(tamper.sends).collect()),
+            Took::Own | Took::Excluded(_) => took,
+        })
     }
 
     /// What follows a step at once where answers are eager: queued markers are sent, their answers are counted.

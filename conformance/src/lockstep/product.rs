@@ -1,5 +1,6 @@
 //! The product of model and production, breadth first.
 
+use super::hidden;
 use super::report::rows;
 use super::{Case, Divergence, Edge, Exclusions, Lockstep, Mismatch, Report, Run, Tamper};
 use crate::actors::Production;
@@ -9,6 +10,7 @@ use fencepost_spec::trace::Line;
 use fencepost_spec::world::{Action, State, World};
 use stateright::Model;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Bounds and faults of a run.
@@ -20,13 +22,35 @@ pub struct Options {
     pub tamper: Option<Tamper>,
 }
 
-/// Runs these cases, one after the other. A case whose scenario does not exist is left out.
+/// Runs these cases, several at a time; the report has them in their order. A case whose scenario does not exist is left
+/// out.
 pub fn run(cases: &[Case], options: Options) -> Report {
-    let runs = cases.iter().filter_map(|case| {
-        let entry = scenario::find(case.scenario)?;
-        Some(run_case(entry, case.rules, options))
+    let found: Vec<(&'static Entry, RuleSet)> = cases
+        .iter()
+        .filter_map(|case| Some((scenario::find(case.scenario)?, case.rules)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut runs: Vec<(usize, Run)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            while let Some((at, (entry, rules))) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                found.get(at).map(|case| (at, *case))
+            } {
+                done.push((at, run_case(entry, rules, options)));
+            }
+            done
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| match worker.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        joined.flatten().collect()
     });
-    Report::of(runs.collect())
+    runs.sort_by_key(|(at, _)| *at);
+    Report::of(runs.into_iter().map(|(_, run)| run).collect())
 }
 
 /// Runs one scenario under one rule set.
@@ -39,6 +63,7 @@ pub fn run_case(entry: &'static Entry, rules: RuleSet, options: Options) -> Run 
     }
     let mut product = Product::new(&lockstep);
     let outcome = product.explore(options.max_pairs);
+    let seconds = began.elapsed().as_secs_f64();
     let divergence = outcome.as_ref().err().map(|found| {
         let lines = product.lines(found.at, found.action.as_ref());
         Divergence::new(entry, rules, lines, &found.after, &found.mismatch)
@@ -50,10 +75,11 @@ pub fn run_case(entry: &'static Entry, rules: RuleSet, options: Options) -> Run 
         edges: product.edges,
         refused_actions: product.refused,
         impl_states: product.impl_states.len() as u64,
-        hidden_states: product.hidden(),
+        hidden_states: product.hidden().count() as u64,
+        hidden_reasons: hidden::reasons(&product),
         complete: outcome.is_ok_and(|complete| complete),
         exclusions: rows(&product.exclusions),
-        seconds: began.elapsed().as_secs_f64(),
+        seconds,
         divergence,
     }
 }
@@ -63,6 +89,12 @@ pub fn run_case(entry: &'static Entry, rules: RuleSet, options: Options) -> Run 
 struct Link {
     parent: u32,
     candidate: u32,
+}
+
+/// A production state that a model state was met with, and the first pair of the two.
+struct Met {
+    production: u128,
+    index: u32,
 }
 
 struct Pair {
@@ -78,10 +110,10 @@ struct Found {
     mismatch: Mismatch,
 }
 
-struct Product<'a> {
-    lockstep: &'a Lockstep,
+pub(super) struct Product<'a> {
+    pub(super) lockstep: &'a Lockstep,
     /// Of each model state, the production states that it was met with.
-    seen: HashMap<u128, Vec<u128>>,
+    seen: HashMap<u128, Vec<Met>>,
     impl_states: HashSet<u128>,
     links: Vec<Link>,
     edges: u64,
@@ -185,12 +217,15 @@ impl<'a> Product<'a> {
         let of_model = Fingerprint::of(&state).bits();
         let of_production = Fingerprint::of(&production).bits();
         let met = self.seen.entry(of_model).or_default();
-        if met.contains(&of_production) {
+        if met.iter().any(|it| it.production == of_production) {
             return None;
         }
-        met.push(of_production);
-        self.impl_states.insert(of_production);
         let index = self.links.len() as u32;
+        met.push(Met {
+            production: of_production,
+            index,
+        });
+        self.impl_states.insert(of_production);
         self.links.push(link);
         Some(Pair {
             index,
@@ -199,12 +234,16 @@ impl<'a> Product<'a> {
         })
     }
 
-    fn hidden(&self) -> u64 {
-        self.seen.values().filter(|met| met.len() > 1).count() as u64
+    /// The first two pairs of each model state that was met with more than one production state.
+    pub(super) fn hidden(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.seen.values().filter_map(|met| match met.as_slice() {
+            [first, second, ..] => Some((first.index, second.index)),
+            [_] | [] => None,
+        })
     }
 
-    /// The trace to a pair, and one more action.
-    fn lines(&self, at: u32, last: Option<&Action>) -> Vec<Line> {
+    /// The actions that lead to a pair.
+    pub(super) fn path(&self, at: u32) -> Vec<Action> {
         let mut steps = Vec::new();
         let mut index = at as usize;
         while index != 0 {
@@ -214,17 +253,22 @@ impl<'a> Product<'a> {
         }
         let world = &self.lockstep.world;
         let mut state = world.initial();
-        let mut lines = Vec::new();
+        let mut actions = Vec::new();
         for candidate in steps.into_iter().rev() {
             let mut candidates = Vec::new();
             world.actions(&state, &mut candidates);
             let action = candidates[candidate as usize];
-            lines.push(Line::from(&action));
             if let Some(after) = world.take(&state, &action) {
                 state = after;
             }
+            actions.push(action);
         }
-        lines.extend(last.map(Line::from));
-        lines
+        actions
+    }
+
+    /// The trace to a pair, and one more action.
+    fn lines(&self, at: u32, last: Option<&Action>) -> Vec<Line> {
+        let path = self.path(at);
+        path.iter().chain(last).map(Line::from).collect()
     }
 }

@@ -14,6 +14,15 @@ pub struct ExclusionRow {
     pub reason: String,
 }
 
+/// Why model states were met with more than one production state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HiddenRow {
+    /// In what the production states differ.
+    pub what: String,
+    /// In how many of the model states that were looked at.
+    pub count: u64,
+}
+
 /// One scenario under one rule set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
@@ -31,11 +40,13 @@ pub struct Run {
     pub impl_states: u64,
     /// States of the model that were met with more than one state of production; each such pair was explored.
     pub hidden_states: u64,
+    /// In what the production states of one model state differ, over the first hundred of them.
+    pub hidden_reasons: Vec<HiddenRow>,
     /// Whether every pair was explored: false after a divergence, or where a bound was met.
     pub complete: bool,
     /// What was left out.
     pub exclusions: Vec<ExclusionRow>,
-    /// Wall time.
+    /// Wall time of the exploration.
     pub seconds: f64,
     /// The first step on which the sides differ.
     pub divergence: Option<Divergence>,
