@@ -64,8 +64,9 @@ fn transaction_version_2() {
     let _one = ONE_KAFKA.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(server) = kafka(2) else { return };
     let bootstrap = server.bootstrap();
-    let core = all_pass(bootstrap, &at(Level::Core));
-    assert_eq!(core.skipped, 0, "{}", core.render(Format::Text));
+    let full = all_pass(bootstrap, &at(Level::Full));
+    assert_eq!(full.skipped, 0, "{}", full.render(Format::Text));
+    assert!(serde_json::from_str::<serde_json::Value>(&full.render(Format::Json)).is_ok());
     all_pass(bootstrap, &at(Level::Admin));
     all_pass(bootstrap, &at(Level::TwoPhase));
     a_known_failure_that_passes(bootstrap);
@@ -83,8 +84,8 @@ fn transaction_version_1() {
     let _one = ONE_KAFKA.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(server) = kafka(1) else { return };
     let bootstrap = server.bootstrap();
-    let core = all_pass(bootstrap, &at(Level::Core));
-    assert!(core.passed >= 60, "{}", core.render(Format::Text));
+    let full = all_pass(bootstrap, &at(Level::Full));
+    assert!(full.passed >= 60, "{}", full.render(Format::Text));
     all_pass(bootstrap, &at(Level::Fault));
     let probed = probe(bootstrap, Duration::from_secs(5)).expect("a broker");
     let core = probed.levels.iter().find(|it| it.level == "core");

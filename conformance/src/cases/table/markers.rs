@@ -138,7 +138,8 @@ pub(super) const CASES: &[Case] = &[
             s.read()
         },
     )
-    .should(),
+    .should()
+    .at(Level::Full),
     core(
         "markers/12",
         "marker-fences-late-produce",

@@ -149,7 +149,7 @@ pub(super) const CASES: &[Case] = &[
             s.read()
         },
     )
-    .should(),
+    .should().at(Level::Full),
     core(
         "seq/11",
         "idempotent-producer-without-transaction",
@@ -179,7 +179,7 @@ pub(super) const CASES: &[Case] = &[
             s.read()
         },
     )
-    .should(),
+    .should().at(Level::Full),
     core(
         "seq/13",
         "retry-after-commit-outside-a-transaction",
@@ -193,5 +193,5 @@ pub(super) const CASES: &[Case] = &[
             s.read()
         },
     )
-    .should(),
+    .should().at(Level::Full),
 ];

@@ -105,14 +105,14 @@ pub(super) const CASES: &[Case] = &[
             s.complete(1, Commit, 4)?;
             s.describe()?;
             s.read()
-        }).should(),
+        }).should().at(Level::Full),
     core("tv2/11", "end-v5-bumps", ONE_V5, OBSERVED,
         "The request's version chooses the table, not the cluster's level: EndTxn v5 raises the epoch.",
         |s| {
             s.complete(1, Commit, 5)?;
             s.describe()?;
             s.read()
-        }).should(),
+        }).should().at(Level::Full),
     core("tv2/12", "empty-abort-does-not-touch-partitions", &[INIT_4, END_5, TV1], PART_2,
         "An empty abort writes no marker.",
         |s| {
