@@ -65,6 +65,9 @@ impl Bounds {
                 parts.push(format!("from {:?}", scenario.seed));
             }
         }
+        if scenario.brokers > 1 && !scenario.stale_routing {
+            parts.push("client and leader know the same coordinator".to_owned());
+        }
         if !scenario.verification {
             parts.push("verification off".to_owned());
         }

@@ -136,8 +136,8 @@ pub enum TransactionResult {
     Commit,
 }
 
-/// The rules that a transaction runs under (`transaction.version`): TV1 stands for 0 and 1, which
-/// differ only in the format of the log.
+/// The rules that a transaction runs under (`transaction.version`): TV1 stands for version 1; 0
+/// differs in the format of the log and in refusing TV2's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TransactionVersion {
     /// Classic: the epoch moves only on InitProducerId.

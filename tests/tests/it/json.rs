@@ -1,0 +1,150 @@
+//! The JSON of the contract, on small runs.
+
+use crate::support::{code, fencepost, json};
+use serde_json::Value;
+
+fn has(value: &Value, fields: &[&str]) {
+    for field in fields {
+        assert!(value.get(field).is_some(), "no `{field}` in {value}");
+    }
+}
+
+#[test]
+fn check_reports_counts_digest_and_verdicts() {
+    let output = fencepost(&["check", "smoke", "timer-once", "--json"]);
+    let report = json(&output);
+    assert_eq!(code(&output), 0);
+    assert_eq!(report["ok"], true);
+    has(&report, &["schema_version", "runs"]);
+    let runs = report["runs"].as_array().expect("runs is a list");
+    assert_eq!(runs.len(), 4);
+    for run in runs {
+        has(
+            run,
+            &[
+                "scenario",
+                "rules",
+                "mutant",
+                "bounds",
+                "distinct",
+                "generated",
+                "depth",
+                "digest",
+                "seconds",
+                "verdict",
+                "expected",
+                "violations",
+            ],
+        );
+        assert_eq!(run["verdict"], "holds");
+    }
+}
+
+#[test]
+fn one_thread_and_two_have_the_same_digest() {
+    let digest = |threads: &str| {
+        let arguments = [
+            "check",
+            "late",
+            "--rules",
+            "tv2",
+            "--threads",
+            threads,
+            "--json",
+        ];
+        json(&fencepost(&arguments))["runs"][0]["digest"].clone()
+    };
+    assert!(digest("1").is_string());
+    assert_eq!(digest("1"), digest("2"));
+}
+
+#[test]
+fn a_violation_under_a_mutant_is_a_finding() {
+    let output = fencepost(&[
+        "check", "smoke", "--rules", "tv2", "--mutant", "M04", "--json",
+    ]);
+    let report = json(&output);
+    assert_eq!(code(&output), 1);
+    assert_eq!(report["runs"][0]["verdict"], "violated");
+    let first = &report["runs"][0]["violations"][0];
+    has(first, &["property", "steps"]);
+}
+
+#[test]
+fn an_expected_violation_is_as_expected() {
+    let output = fencepost(&["check", "hanging", "--json"]);
+    let report = json(&output);
+    assert_eq!((code(&output), &report["ok"]), (0, &Value::Bool(true)));
+    assert_eq!(report["runs"][0]["verdict"], "violated");
+    assert_eq!(report["runs"][0]["expected"], "violated");
+}
+
+#[test]
+fn the_ledger_has_no_survivor() {
+    let output = fencepost(&["mutants", "--json"]);
+    let report = json(&output);
+    let rows = report["mutants"].as_array().expect("mutants is a list");
+    assert!(rows.len() > 120);
+    for row in rows {
+        has(
+            row,
+            &[
+                "id", "bug", "scenario", "rules", "status", "property", "steps", "distinct",
+                "seconds", "reason",
+            ],
+        );
+        let status = row["status"].as_str().expect("a word");
+        assert!(
+            ["killed", "equivalent", "expected"].contains(&status),
+            "{row}"
+        );
+    }
+    assert_eq!(code(&output), 0);
+}
+
+#[test]
+fn every_property_has_a_sentence_a_source_a_witness_and_mutants() {
+    let report = json(&fencepost(&["properties", "--json"]));
+    let rows = report["properties"]
+        .as_array()
+        .expect("properties is a list");
+    assert_eq!(rows.len(), 18);
+    for row in rows {
+        has(
+            row,
+            &["id", "name", "says", "source", "kind", "witness", "mutants"],
+        );
+        assert!(
+            row["witness"]["steps"].as_u64().is_some_and(|n| n > 0),
+            "{row}"
+        );
+        let mutants = row["mutants"].as_array().expect("mutants is a list");
+        assert!(!mutants.is_empty(), "{row}");
+    }
+}
+
+#[test]
+fn conform_reports_states_edges_and_exclusions() {
+    let output = fencepost(&["conform", "smoke", "--json"]);
+    let report = json(&output);
+    assert_eq!((code(&output), &report["ok"]), (0, &Value::Bool(true)));
+    for run in report["runs"].as_array().expect("runs is a list") {
+        has(
+            run,
+            &[
+                "scenario",
+                "rules",
+                "model_states",
+                "edges",
+                "refused_actions",
+                "impl_states",
+                "hidden_states",
+                "exclusions",
+                "seconds",
+            ],
+        );
+        for row in run["exclusions"].as_array().expect("exclusions is a list") {
+            has(row, &["what", "count", "reason"]);
+        }
+    }
+}

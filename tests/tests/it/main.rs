@@ -1,0 +1,8 @@
+//! End to end: the command line, its exit codes and JSON, the saved traces, and the tidiness of the
+//! sources.
+
+mod bad_input;
+mod json;
+mod saved_traces;
+mod support;
+mod tidy;

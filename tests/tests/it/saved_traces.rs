@@ -1,0 +1,44 @@
+//! The saved traces: each replays, and ends as its header says.
+
+use crate::support::{code, fencepost, root, stderr};
+use std::fs;
+use std::path::PathBuf;
+
+fn traces(folder: &str) -> Vec<PathBuf> {
+    let folder = root().join("tests/traces").join(folder);
+    let mut found: Vec<_> = fs::read_dir(&folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "trace"))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn every_counterexample_replays_as_its_header_says() {
+    let found = traces("counterexample");
+    assert!(found.len() > 100, "{} traces", found.len());
+    for path in found {
+        let output = fencepost(&["replay", path.to_str().expect("a path of ASCII"), "--json"]);
+        assert_eq!(code(&output), 0, "{}: {}", path.display(), stderr(&output));
+    }
+}
+
+#[test]
+fn a_trace_becomes_a_chart() {
+    let path = traces("counterexample").remove(0);
+    let path = path.to_str().expect("a path of ASCII").to_owned();
+    for (format, expected) in [
+        ("mermaid", "sequenceDiagram"),
+        ("svg", "<svg"),
+        ("dot", "digraph"),
+        ("itf", "#meta"),
+        ("json", "{"),
+    ] {
+        let output = fencepost(&["export", &path, "--format", format]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(code(&output), 0, "{format}: {}", stderr(&output));
+        assert!(text.contains(expected), "{format}: {text}");
+    }
+}
