@@ -12,6 +12,7 @@ use fencepost_conformance::cases::{
     Format, KnownFailures, Level, Options, Report, SuiteError, Verdict, probe, run,
 };
 use fencepost_conformance::kafka_server::{KafkaConfig, KafkaServer, StartError};
+use fencepost_conformance::wire::{Connection, ErrorCode};
 use fencepost_spec::coordinator::EndTxnGuard;
 use fencepost_spec::rules::{EpochRule, Rules};
 use fencepost_spec::types::TransactionVersion;
@@ -67,6 +68,7 @@ fn transaction_version_2() {
     let full = all_pass(bootstrap, &at(Level::Full));
     assert_eq!(full.skipped, 0, "{}", full.render(Format::Text));
     assert!(serde_json::from_str::<serde_json::Value>(&full.render(Format::Json)).is_ok());
+    nothing_left_open(bootstrap);
     all_pass(bootstrap, &at(Level::Admin));
     all_pass(bootstrap, &at(Level::TwoPhase));
     a_known_failure_that_passes(bootstrap);
@@ -94,11 +96,36 @@ fn transaction_version_1() {
 }
 
 #[test]
+fn transaction_version_0() {
+    let _one = ONE_KAFKA.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(server) = kafka(0) else { return };
+    let report = all_pass(server.bootstrap(), &at(Level::Full));
+    // What TV1 added is skipped, and nothing else.
+    let skipped = report.cases.iter().filter(|it| it.verdict == Verdict::Skip);
+    for case in skipped {
+        assert!(
+            case.reason.contains("transaction.version"),
+            "{}",
+            case.line()
+        );
+    }
+}
+
+#[test]
 #[ignore = "98,304 InitProducerIds: the epochs of three producer ids"]
 fn slow_level() {
     let _one = ONE_KAFKA.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(server) = kafka(2) else { return };
     all_pass(server.bootstrap(), &at(Level::Slow));
+}
+
+/// Every case has aborted what it left open.
+fn nothing_left_open(bootstrap: SocketAddr) {
+    let mut wire = Connection::open(bootstrap, Duration::from_secs(5)).expect("Kafka accepts");
+    let (error, listed) = wire
+        .list_transactions(&["Ongoing"], &[], -1)
+        .expect("ListTransactions");
+    assert_eq!((error, listed), (ErrorCode::NONE, Vec::new()));
 }
 
 fn a_known_failure_that_passes(bootstrap: SocketAddr) {

@@ -343,3 +343,59 @@ fn fresh_prefix() -> String {
         .map_or(0, |since| since.as_nanos());
     format!("fencepost-{:x}-{now:x}", std::process::id())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(level: Level) -> Case {
+        let all = super::super::table::all();
+        all.into_iter()
+            .find(|case| case.level == level)
+            .expect("a case")
+    }
+
+    fn wrong() -> Option<Stop> {
+        Some(Stop::Wrong("EndTxn: NONE".to_owned()))
+    }
+
+    #[test]
+    fn a_wrong_answer_fails_unless_it_is_known_or_only_a_may() {
+        let must = first(Level::Core);
+        let may = Case {
+            requirement: Requirement::May,
+            ..must
+        };
+        assert_eq!(judged(&must, wrong(), None).0, Verdict::Fail);
+        assert_eq!(judged(&must, wrong(), Some("ours")).0, Verdict::Known);
+        assert_eq!(judged(&may, wrong(), None).0, Verdict::Inconclusive);
+        assert_eq!(judged(&must, None, None).0, Verdict::Pass);
+        assert_eq!(judged(&must, None, Some("ours")).0, Verdict::UnexpectedPass);
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_never_a_failure() {
+        let must = first(Level::Core);
+        let skip = Some(Stop::Skip("no EndTxn v5".to_owned()));
+        assert_eq!(judged(&must, skip, Some("ours")).0, Verdict::Skip);
+        let unclear = Some(Stop::Unclear("no answer".to_owned()));
+        assert_eq!(judged(&must, unclear, None).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn patterns_reach_every_level_and_no_pattern_means_core() {
+        let plain = chosen(&Options::default()).expect("cases");
+        assert!(plain.iter().all(|case| case.level == Level::Core));
+        let globs = Options {
+            globs: vec!["epoch/*".to_owned()],
+            ..Options::default()
+        };
+        let slow = chosen(&globs).expect("cases");
+        assert!(slow.iter().any(|case| case.level == Level::Slow));
+        let both = Options {
+            level: Some(Level::Core),
+            ..globs
+        };
+        assert!(matches!(chosen(&both), Err(SuiteError::NoCase(_))));
+    }
+}
