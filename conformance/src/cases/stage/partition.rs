@@ -90,25 +90,6 @@ impl Stage {
         Ok(())
     }
 
-    /// Produce of a batch that was sent before, where Kafka and the model differ: it is judged by
-    /// what Kafka was observed to answer, and must append nothing.
-    pub fn produce_observed(
-        &mut self,
-        version: i16,
-        who: Identity,
-        sequence: i32,
-        allowed: &[&str],
-    ) -> Outcome {
-        self.require(0, "Produce", version)?;
-        let batch = Batch::transactional(self.wire(who), sequence, "again");
-        let (id, partition) = (self.id(), self.topic_partition());
-        let leader = self.route.leader(&partition)?;
-        let answer = leader.produce(version, Some(&id), &partition, &batch)?;
-        let request = format!("Produce v{version} {} sequence {sequence} again", pair(who));
-        let source = "observed on Kafka 4.4.0";
-        self.expect(&request, &answer.error.to_string(), allowed, source)
-    }
-
     /// WriteTxnMarkers, as a coordinator of `coordinator_epoch` (below 200) sends it.
     pub fn marker(
         &mut self,

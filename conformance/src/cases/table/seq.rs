@@ -189,9 +189,26 @@ pub(super) const CASES: &[Case] = &[
          be a duplicate: TRANSACTION_ABORTABLE, and nothing is appended.",
         |s| {
             s.complete(0, Commit, 4)?;
-            s.produce_observed(11, s.me(), 0, &["TRANSACTION_ABORTABLE"])?;
+            s.produce(11, s.me(), 0)?;
+            s.describe()?;
             s.read()
         },
     )
     .should().at(Level::Full),
+    core(
+        "seq/14",
+        "v12-retry-after-commit-opens-a-transaction",
+        &[INIT_4, ADD_3, PRODUCE_11, PRODUCE_12, END_4, TV1],
+        OBSERVED,
+        "A late Produce v12 of a batch that EndTxn v4 committed is added before it is found to be a \
+         duplicate: NONE, nothing is appended, and the coordinator has a transaction open.",
+        |s| {
+            s.complete(0, Commit, 4)?;
+            s.produce(12, s.me(), 0)?;
+            s.describe()?;
+            s.read()
+        },
+    )
+    .should()
+    .at(Level::Full),
 ];
