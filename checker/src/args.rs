@@ -1,6 +1,8 @@
 //! The command line, as clap reads it.
 
+use crate::commands::conform_broker::{self, ReportFile};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fencepost_conformance::cases::Level;
 use fencepost_spec::scenario::RuleSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +12,7 @@ use std::time::Duration;
 #[command(name = "fencepost", version, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 everything as expected, 1 a finding, 2 usage or unreadable input, \
-                        4 internal error.\nResults go to stdout, progress to stderr."
+                  3 no broker answers, 4 internal error.\nResults go to stdout, progress to stderr."
 )]
 pub struct Arguments {
     /// What to do.
@@ -45,7 +47,7 @@ pub enum Command {
     Replay(Replay),
     /// Turn a trace into a chart or into another tool's format.
     Export(Export),
-    /// Run the production cores in lockstep with the model.
+    /// Run the production cores in lockstep with the model, or judge a broker case by case.
     Conform(Conform),
     /// Measure.
     Bench(Bench),
@@ -201,18 +203,36 @@ pub enum ConformProfile {
 /// `fencepost conform`.
 #[derive(Debug, Args)]
 pub struct Conform {
-    /// Scenarios by name; by default those of the profile.
-    #[arg(value_name = "SCENARIO")]
-    pub scenarios: Vec<String>,
-    /// Under which rules.
+    /// Scenarios by name; with --bootstrap or --list, case ids or patterns.
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Under which rules, in process.
     #[arg(long, default_value = "all")]
     pub rules: RulesArg,
-    /// Which set of scenarios.
+    /// Which set of scenarios, in process.
     #[arg(long, default_value = "default")]
     pub profile: ConformProfile,
-    /// Write a JUnit report.
+    /// Write a JUnit report of the runs in process.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Judge this broker, case by case.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["list", "probe"])]
+    pub bootstrap: Option<String>,
+    /// Which cases to run against the broker: core, full, admin, fault, 2pc or slow.
+    #[arg(long, value_name = "LEVEL", value_parser = conform_broker::level)]
+    pub level: Option<Level>,
+    /// Failures that are known: `ID  # reason`, one a line.
+    #[arg(long, value_name = "FILE")]
+    pub known_failures: Option<PathBuf>,
+    /// Write a report of the cases: junit, json, csv, html or text.
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = conform_broker::report_file)]
+    pub report: Vec<ReportFile>,
+    /// List the cases.
+    #[arg(long, conflicts_with = "probe")]
+    pub list: bool,
+    /// Say which levels this broker can run, and why not.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub probe: Option<String>,
 }
 
 /// `fencepost explore`.

@@ -14,6 +14,8 @@ pub enum Exit {
     Finding,
     /// 2: usage, or unreadable input.
     Usage,
+    /// 3: no broker answers.
+    Unreachable,
     /// 4: an internal error.
     Internal,
 }
@@ -40,6 +42,7 @@ impl From<Exit> for ExitCode {
             Exit::AsExpected => 0,
             Exit::Finding => 1,
             Exit::Usage => 2,
+            Exit::Unreachable => 3,
             Exit::Internal => 4,
         })
     }
@@ -82,6 +85,9 @@ pub enum Failure {
     /// The result could not be written.
     #[error("cannot write the result: {0}")]
     Output(io::Error),
+    /// No broker answers.
+    #[error("{0}")]
+    Unreachable(String),
     /// What should not happen.
     #[error("internal error: {0}")]
     Internal(String),
@@ -106,6 +112,7 @@ impl Failure {
         match self {
             Self::Unknown { .. } | Self::Usage(_) | Self::Trace { .. } => Exit::Usage,
             Self::File { verb: "read", .. } => Exit::Usage,
+            Self::Unreachable(_) => Exit::Unreachable,
             Self::File { .. } | Self::Output(_) | Self::Internal(_) => Exit::Internal,
         }
     }

@@ -1,7 +1,7 @@
 //! The command line `fencepost`: check the model, judge mutants, explain, explore, replay, export.
 //!
 //! Results go to stdout, progress to stderr. Exit codes: 0 everything as expected, 1 a finding,
-//! 2 usage or unreadable input, 4 an internal error.
+//! 2 usage or unreadable input, 3 no broker answers, 4 an internal error.
 
 mod args;
 mod bounds;

@@ -1,5 +1,6 @@
 //! `fencepost conform`: the production cores in lockstep with the model.
 
+use super::conform_broker;
 use crate::args::{Conform, ConformProfile, RulesArg};
 use crate::exit::{Exit, Failure};
 use crate::junit;
@@ -19,6 +20,19 @@ struct Json<'a> {
 
 /// Runs it.
 pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
+    if args.list {
+        return conform_broker::list(args, json);
+    }
+    if let Some(bootstrap) = &args.probe {
+        return conform_broker::probe(bootstrap, json);
+    }
+    if let Some(bootstrap) = &args.bootstrap {
+        return conform_broker::judge(args, bootstrap, json);
+    }
+    if args.level.is_some() || args.known_failures.is_some() || !args.report.is_empty() {
+        let message = "--level, --known-failures and --report go with --bootstrap HOST:PORT";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     let mut runs = Vec::new();
     for (entry, rules) in selected(args)? {
         let run = lockstep::run_case(entry, rules, Options::default());
@@ -47,8 +61,8 @@ pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
 }
 
 fn selected(args: &Conform) -> Result<Vec<select::Run>, Failure> {
-    if !args.scenarios.is_empty() {
-        return select::runs(&args.scenarios, args.rules);
+    if !args.names.is_empty() {
+        return select::runs(&args.names, args.rules);
     }
     let sets = args.rules.sets();
     let named = |cases: &[lockstep::Case]| {

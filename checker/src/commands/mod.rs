@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod conform;
+pub mod conform_broker;
 mod coverage;
 mod explore;
 mod export;

@@ -99,3 +99,14 @@ fn a_bound_that_is_met_is_never_holds() {
     assert_eq!(report["runs"][0]["verdict"], "incomplete");
     assert_eq!(code(&output), 1);
 }
+
+#[test]
+fn a_broker_that_does_not_answer_has_an_exit_code_of_its_own() {
+    let output = fencepost(&["conform", "--bootstrap", "127.0.0.1:1"]);
+    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    let output = fencepost(&["conform", "--probe", "127.0.0.1:1"]);
+    assert_eq!(code(&output), 3, "{}", stderr(&output));
+    refused(&["conform", "--bootstrap", "nonsense"], "HOST:PORT");
+    refused(&["conform", "--level", "nope"], "core");
+    refused(&["conform", "--list", "--probe", "127.0.0.1:1"], "--probe");
+}

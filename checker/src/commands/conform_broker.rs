@@ -1,0 +1,159 @@
+//! `fencepost conform --bootstrap`, `--probe` and `--list`: any broker's transactions, rule by rule.
+
+use crate::args::{Conform, RulesArg};
+use crate::exit::{Exit, Failure};
+use crate::output::say;
+use crate::traces;
+use fencepost_conformance::cases::{
+    self, CaseResult, Format, KnownFailures, Level, Options, Report, SuiteError,
+};
+use std::fmt::Write;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+
+/// A report to write: `FORMAT=FILE`.
+#[derive(Clone, Debug)]
+pub struct ReportFile {
+    format: Format,
+    path: PathBuf,
+}
+
+/// Reads `FORMAT=FILE`.
+pub fn report_file(text: &str) -> Result<ReportFile, String> {
+    let (format, path) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` is not FORMAT=FILE"))?;
+    Ok(ReportFile {
+        format: format
+            .parse()
+            .map_err(|e: cases::UnknownFormat| e.to_string())?,
+        path: PathBuf::from(path),
+    })
+}
+
+/// Reads a level's word.
+pub fn level(word: &str) -> Result<Level, String> {
+    Level::parse(word).ok_or_else(|| {
+        let words: Vec<_> = Level::ALL.into_iter().map(Level::name).collect();
+        format!("no level `{word}`; expected one of {}", words.join(", "))
+    })
+}
+
+/// Lists the cases.
+pub fn list(args: &Conform, json: bool) -> Result<Exit, Failure> {
+    let listing = cases::list(&args.names);
+    if json {
+        say_whole(&listing)?;
+        return Ok(Exit::AsExpected);
+    }
+    let mut text = String::new();
+    for case in &listing.cases {
+        let _ = writeln!(
+            text,
+            "{:<12} {:<6} {:<7} {} [{}]",
+            case.id, case.level, case.requirement, case.title, case.source
+        );
+    }
+    say(&text)?;
+    Ok(Exit::AsExpected)
+}
+
+/// Says which levels a broker can run.
+pub fn probe(bootstrap: &str, json: bool) -> Result<Exit, Failure> {
+    let probe = cases::probe(address(bootstrap)?, Options::default().timeout).map_err(failure)?;
+    if json {
+        say_whole(&probe)?;
+        return Ok(Exit::AsExpected);
+    }
+    let mut text = format!(
+        "{}: transaction.version {}\n",
+        probe.broker, probe.transaction_version
+    );
+    for row in &probe.levels {
+        let _ = writeln!(
+            text,
+            "  {:<6} {} of {} cases",
+            row.level, row.can_run, row.cases
+        );
+        for missing in &row.missing {
+            let _ = writeln!(text, "         lacks {missing}");
+        }
+    }
+    say(&text)?;
+    Ok(Exit::AsExpected)
+}
+
+/// Judges a broker.
+pub fn judge(args: &Conform, bootstrap: &str, json: bool) -> Result<Exit, Failure> {
+    if args.rules != RulesArg::All {
+        let message = "--rules does not go with --bootstrap: the broker says under which it runs";
+        return Err(Failure::Usage(message.to_owned()));
+    }
+    let known_failures = match &args.known_failures {
+        Some(path) => known(path)?,
+        None => KnownFailures::default(),
+    };
+    let options = Options {
+        globs: args.names.clone(),
+        level: args.level,
+        known_failures,
+        ..Options::default()
+    };
+    let progress = |result: &CaseResult| {
+        if !json {
+            // A reader that has gone away is told by the exit code.
+            let _ = say(&format!("{}\n", result.line()));
+        }
+    };
+    let report = cases::run(address(bootstrap)?, &options, progress).map_err(failure)?;
+    for file in &args.report {
+        traces::write(&file.path, &report.render(file.format))?;
+    }
+    if json {
+        say(&report.render(Format::Json))?;
+    } else {
+        say(&stories(&report))?;
+    }
+    Ok(Exit::of_report(report.ok))
+}
+
+/// The failures in full, then the sum.
+fn stories(report: &Report) -> String {
+    let told = report.cases.iter().map(CaseResult::story);
+    let mut text: String = told.filter(|story| !story.is_empty()).collect();
+    text.push_str(&report.summary());
+    text.push('\n');
+    text
+}
+
+fn known(path: &Path) -> Result<KnownFailures, Failure> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| Failure::File {
+        verb: "read",
+        path: shown.clone(),
+        source,
+    })?;
+    KnownFailures::parse(&text).map_err(|error| Failure::Usage(format!("{shown}: {error}")))
+}
+
+fn address(bootstrap: &str) -> Result<SocketAddr, Failure> {
+    let resolved = bootstrap
+        .to_socket_addrs()
+        .map_err(|error| Failure::Usage(format!("`{bootstrap}` is not HOST:PORT: {error}")))?
+        .next();
+    resolved.ok_or_else(|| Failure::Usage(format!("`{bootstrap}` names no address")))
+}
+
+fn failure(error: SuiteError) -> Failure {
+    match error {
+        SuiteError::NoBroker(_) => Failure::Unreachable(error.to_string()),
+        SuiteError::NoCase(_) => Failure::Usage(error.to_string()),
+    }
+}
+
+/// Writes a report that has `schema_version` and `ok` of its own.
+fn say_whole(report: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(report)
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    say(&format!("{text}\n"))
+}
