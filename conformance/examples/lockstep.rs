@@ -28,16 +28,24 @@ fn main() {
         words.first().and_then(|word| find(word)),
         words.get(1).and_then(|word| RuleSet::parse(word)),
     ) else {
-        eprintln!("usage: lockstep SCENARIO RULES [MAX_PAIRS] | default [MAX_PAIRS] | catalogue [MAX_PAIRS]");
+        eprintln!(
+            "usage: lockstep SCENARIO RULES [MAX_PAIRS] | default [MAX_PAIRS] | catalogue [MAX_PAIRS]"
+        );
         return;
     };
     let run = run_case(entry, rules, options(2));
     print(&run);
     for row in &run.exclusions {
-        println!("  left out {} times: {} ({})", row.count, row.what, row.reason);
+        println!(
+            "  left out {} times: {} ({})",
+            row.count, row.what, row.reason
+        );
     }
     for row in &run.hidden_reasons {
-        println!("  hidden in {} of the first states: {}", row.count, row.what);
+        println!(
+            "  hidden in {} of the first states: {}",
+            row.count, row.what
+        );
     }
     if let Some(divergence) = &run.divergence {
         println!("{divergence}");

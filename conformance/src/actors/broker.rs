@@ -244,9 +244,7 @@ impl Broker {
                 Effect::Loaded {
                     skipped_records: 0, ..
                 } => {}
-                Effect::AllocateProducerIds
-                | Effect::Loaded { .. }
-                | Effect::LoadFailed { .. } => {
+                Effect::AllocateProducerIds | Effect::Loaded { .. } | Effect::LoadFailed { .. } => {
                     return Err(Difference::effect("coordinator", effect));
                 }
             }

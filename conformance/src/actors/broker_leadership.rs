@@ -35,7 +35,12 @@ impl Broker {
         let mut records: Vec<LogRecord> = Vec::new();
         for (id, value) in (0..).map(TransactionalId).zip(&log.committed) {
             if let Some(value) = value {
-                records.push(log_record(self.topics, RecordForm::at(self.clock), id, Some(value))?);
+                records.push(log_record(
+                    self.topics,
+                    RecordForm::at(self.clock),
+                    id,
+                    Some(value),
+                )?);
             }
         }
         let (partition, coordinator_epoch) = (LOG_PARTITION, self.impl_epoch());
@@ -104,11 +109,7 @@ impl Broker {
         self.appending.get(&id)
     }
 
-    fn leadership(
-        &mut self,
-        told: Leadership,
-        out: &mut Vec<Message>,
-    ) -> Result<(), Difference> {
+    fn leadership(&mut self, told: Leadership, out: &mut Vec<Message>) -> Result<(), Difference> {
         self.sweep(Input::Leadership(told), self.clock.late(), out)
     }
 }

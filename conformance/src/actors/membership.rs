@@ -123,9 +123,7 @@ impl Offsets {
 
     /// State, generation and owner of the input, as the model says them; the start of the model's group where nobody
     /// has joined.
-    pub(super) fn membership(
-        &self,
-    ) -> Result<(GroupState, Generation, ProducerIndex), Difference> {
+    pub(super) fn membership(&self) -> Result<(GroupState, Generation, ProducerIndex), Difference> {
         let Some(group) = self.group() else {
             return Ok((GroupState::Stable, Generation(1), ProducerIndex(0)));
         };

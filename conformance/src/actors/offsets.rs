@@ -1,14 +1,13 @@
 //! The offsets partition: the group coordinator core, with the answers to markers that the model gives in a step of
 //! its own.
 
-use super::replica::{abstract_batch, abstract_leading, abstract_leading_without_log};
 use super::Difference;
 use super::membership::member_identity;
+use super::replica::{abstract_batch, abstract_leading, abstract_leading_without_log};
 use crate::map::{self, Clock, GROUP, PartitionToken, Unmapped, group_answer};
 use fencepost::error_code::ErrorCode as ImplError;
 use fencepost::group::{
-    Answer, Effect, GroupConfig, GroupCoordinator, Input, OffsetFetch,
-    ParkedCommit,
+    Answer, Effect, GroupConfig, GroupCoordinator, Input, OffsetFetch, ParkedCommit,
 };
 use fencepost::partition::{PartitionConfig, TransactionSupport};
 use fencepost::records::offset_commit::OffsetCommitKey;
@@ -208,9 +207,7 @@ impl Offsets {
     fn answer(&self, request: RequestId, answer: &Answer) -> Result<Message, Difference> {
         let token = PartitionToken::unpack(request);
         let (_, generation, _) = self.membership()?;
-        Ok(group_answer(
-            self.index, &key(), token, answer, generation,
-        )?)
+        Ok(group_answer(self.index, &key(), token, answer, generation)?)
     }
 
     fn free_copy(&self, token: PartitionToken) -> Result<u8, Difference> {
@@ -245,7 +242,9 @@ impl Offsets {
             return self.with_group_parts(abstract_leading(empty, core)?);
         }
         let before = |offset: Offset| {
-            let below = tombstones.iter().filter(|it| it.get() < i64::from(offset.0));
+            let below = tombstones
+                .iter()
+                .filter(|it| it.get() < i64::from(offset.0));
             // There are fewer tombstones than offsets.
             Offset(offset.0 - below.count() as u8)
         };
@@ -325,9 +324,7 @@ impl Offsets {
             state,
             generation,
             member,
-            committed: offsets
-                .committed(&key())
-                .map_or(Ok(Payload(0)), payload)?,
+            committed: offsets.committed(&key()).map_or(Ok(Payload(0)), payload)?,
             staged: staged.collect::<Result<_, Unmapped>>()?,
             ..Group::default()
         };
@@ -358,7 +355,11 @@ impl Offsets {
                 generation: commit
                     .member
                     .generation
-                    .map(|it| u8::try_from(it.get()).map(Generation).map_err(|_| unmapped()))
+                    .map(|it| {
+                        u8::try_from(it.get())
+                            .map(Generation)
+                            .map_err(|_| unmapped())
+                    })
                     .transpose()?,
                 offset: u8::try_from(offset.offset.get())
                     .map(Payload)

@@ -76,7 +76,10 @@ impl Production {
             }
             Ok(Arc::new(broker))
         });
-        let replicas = initial.partitions.iter().take(usize::from(scenario.partitions));
+        let replicas = initial
+            .partitions
+            .iter()
+            .take(usize::from(scenario.partitions));
         let replicas = replicas.map(|partition| {
             let batches = partition
                 .log
@@ -369,7 +372,8 @@ impl Production {
             partition: marker.partition,
             error: fencepost_spec::error_code::ErrorCode::None,
         };
-        let awaited = awaiting(frame.before, &answer).is_some_and(|it| it.contains(answer.partition));
+        let awaited =
+            awaiting(frame.before, &answer).is_some_and(|it| it.contains(answer.partition));
         if !awaited {
             return Ok(());
         }
@@ -405,7 +409,10 @@ impl Production {
         found.map(Arc::make_mut).ok_or_else(missing)
     }
 
-    pub(super) fn replica(&mut self, partition: PartitionIndex) -> Result<&mut Replica, Difference> {
+    pub(super) fn replica(
+        &mut self,
+        partition: PartitionIndex,
+    ) -> Result<&mut Replica, Difference> {
         let missing = || Difference::Missing(format!("p{}", partition.0));
         let found = self.replicas.get_mut(usize::from(partition.0));
         found.map(Arc::make_mut).ok_or_else(missing)
@@ -450,8 +457,7 @@ fn is_current(before: &State, answer: &MarkerAnswer) -> bool {
 fn awaiting(before: &State, answer: &MarkerAnswer) -> Option<PartitionSet> {
     let coordinator = &before.coordinators[usize::from(answer.broker.0)];
     let slot = &coordinator.slots[usize::from(answer.transactional_id.0)];
-    let current =
-        coordinator.epoch == answer.coordinator_epoch && slot.round == answer.round;
+    let current = coordinator.epoch == answer.coordinator_epoch && slot.round == answer.round;
     match slot.pending.map(|pending| pending.stage) {
         Some(Stage::WritingMarkers { awaiting, .. }) if current => Some(awaiting),
         Some(Stage::WritingMarkers { .. } | Stage::Appending(_) | Stage::Abandoned) | None => None,

@@ -157,7 +157,9 @@ impl Replica {
         let core = self.core()?;
         let waiting = core
             .parked()
-            .map(|(request, parked)| Ok((abstract_parked(self.index, core, request, parked)?, request)))
+            .map(|(request, parked)| {
+                Ok((abstract_parked(self.index, core, request, parked)?, request))
+            })
             .collect::<Result<Vec<_>, Difference>>()?
             .into_iter()
             .filter(|(parked, _)| {
@@ -510,9 +512,7 @@ fn abstract_parked(
             payload: record.payload,
             ghost: Ghost::NONE,
         }),
-        guard_stands: core
-            .verifications()
-            .holds(producer_id, Some(parked.guard)),
+        guard_stands: core.verifications().holds(producer_id, Some(parked.guard)),
     })
 }
 

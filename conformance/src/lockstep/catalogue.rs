@@ -81,9 +81,6 @@ pub const DEFAULT: &[Case] = &[
     case("lost-marker", Tv2),
     case("timer-once", Tv1),
     case("timer-once", Tv2),
-    case("any-client", Tv1),
-    case("any-client", Tv2),
-    case("any-client-last-epoch", Tv1),
     case("any-client-last-epoch", Tv2),
 ];
 

@@ -105,14 +105,22 @@ pub(super) fn compare(
 /// Counts what this comparison leaves out.
 fn count(frame: &Frame<'_>, after: &State, exclusions: &mut Exclusions) {
     exclusions.meet(Exclusion::Ghost);
-    let decided = after.coordinators.iter().flat_map(|it| &it.slots).any(|slot| {
-        slot.metadata
-            .is_some_and(|it| it.state.prepared().is_some() && !it.partitions.is_empty())
-    });
+    let decided = after
+        .coordinators
+        .iter()
+        .flat_map(|it| &it.slots)
+        .any(|slot| {
+            slot.metadata
+                .is_some_and(|it| it.state.prepared().is_some() && !it.partitions.is_empty())
+        });
     if decided {
         exclusions.meet(Exclusion::DecidedPartitions);
     }
-    if after.partitions.iter().any(|it| !it.unreplicated.is_empty()) {
+    if after
+        .partitions
+        .iter()
+        .any(|it| !it.unreplicated.is_empty())
+    {
         exclusions.meet(Exclusion::Unreplicated);
     }
     if let Some(offsets) = after.offsets_partition()

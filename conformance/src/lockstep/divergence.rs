@@ -47,7 +47,9 @@ impl Mismatch {
                     .chain(extra.map(|message| format!("only production sends: {message}")))
                     .collect();
                 if lines.is_empty() {
-                    lines.push(format!("the model sends {model:?}, production {production:?}"));
+                    lines.push(format!(
+                        "the model sends {model:?}, production {production:?}"
+                    ));
                 }
                 lines
             }
@@ -86,7 +88,8 @@ fn raw_differences(model: &State, production: &State) -> Vec<String> {
         )
     };
     let (model, production) = (text(model), text(production));
-    let (left, right): (Vec<&str>, Vec<&str>) = (model.lines().collect(), production.lines().collect());
+    let (left, right): (Vec<&str>, Vec<&str>) =
+        (model.lines().collect(), production.lines().collect());
     let mut lines = Vec::new();
     let mut context = "";
     for (a, b) in left.iter().zip(&right) {

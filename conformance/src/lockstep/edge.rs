@@ -1,9 +1,9 @@
 //! One step, on both sides.
 
 use super::compare::compare;
+use super::known::{known_difference, stages_after_marker};
 use super::{Exclusion, Exclusions, Mismatch, Tamper};
 use crate::actors::{Difference, Frame, Production, Took, read_step};
-use super::known::known_difference;
 use crate::map::without_ghost;
 use fencepost_spec::coordinator::Stage;
 use fencepost_spec::message::Message;
@@ -67,8 +67,8 @@ impl Lockstep {
     /// [`Mismatch`] where they do not start alike.
     pub fn start(&self, exclusions: &mut Exclusions) -> Result<(State, Production), Mismatch> {
         let initial = self.world.initial();
-        let production = Production::new(&self.world.scenario, &self.world.rules, &initial)
-            .map_err(refused)?;
+        let production =
+            Production::new(&self.world.scenario, &self.world.rules, &initial).map_err(refused)?;
         compare(&self.frame(&initial), &initial, &production, exclusions)?;
         Ok((initial, production))
     }
@@ -105,8 +105,14 @@ impl Lockstep {
             }
             Single::Core(then) => self.settle(*then, &mut production, exclusions)?,
         }
-        compare(&frame, after, &production, exclusions)?;
-        Ok(Edge::Taken(production))
+        match compare(&frame, after, &production, exclusions) {
+            Ok(()) => Ok(Edge::Taken(production)),
+            Err(_) if stages_after_marker(before, action) => {
+                exclusions.meet(Exclusion::StagedAfterMarker);
+                Ok(Edge::Excluded)
+            }
+            Err(mismatch) => Err(mismatch),
+        }
     }
 
     /// One delivery or one step of a core: what both sides send is compared.
@@ -123,7 +129,9 @@ impl Lockstep {
             Took::Core(sent) => sent,
         };
         let Some(then) = self.single.take(before, action) else {
-            return Err(Mismatch::Refused("the model's single step is not enabled".to_owned()));
+            return Err(Mismatch::Refused(
+                "the model's single step is not enabled".to_owned(),
+            ));
         };
         let expected = new_messages(before, action, &then);
         let known = known_difference(before, action, &expected, &sent);
@@ -172,7 +180,9 @@ impl Lockstep {
             match self.single_step(&state, &action, production, exclusions)? {
                 Single::Core(then) => state = *then,
                 Single::Own | Single::Cut(_) => {
-                    return Err(Mismatch::Refused("a settling step is none of a core".to_owned()));
+                    return Err(Mismatch::Refused(
+                        "a settling step is none of a core".to_owned(),
+                    ));
                 }
             }
         }
@@ -206,7 +216,10 @@ fn next_to_settle(state: &State) -> Option<Action> {
             }
         }
     }
-    let answer = state.network.iter().find(|message| is_marker_answer(message))?;
+    let answer = state
+        .network
+        .iter()
+        .find(|message| is_marker_answer(message))?;
     Some(Action::Deliver {
         message: *answer,
         broker: None,
@@ -309,10 +322,7 @@ pub(super) fn new_messages(before: &State, action: &Action, after: &State) -> Ve
 }
 
 /// Compares what the two sides have sent, in any order, without ghosts.
-pub(super) fn same_messages(
-    model: Vec<Message>,
-    production: Vec<Message>,
-) -> Result<(), Mismatch> {
+pub(super) fn same_messages(model: Vec<Message>, production: Vec<Message>) -> Result<(), Mismatch> {
     let sorted = |messages: Vec<Message>| {
         let mut messages: Vec<Message> = messages.into_iter().map(without_ghost).collect();
         messages.sort_unstable();

@@ -44,6 +44,8 @@ pub enum Exclusion {
     SequenceAsked,
     /// A TV1 coordinator's own abort of a transaction that a TV2 request has opened.
     FenceVersion,
+    /// An offset that is staged between the append and the application of its producer's marker.
+    StagedAfterMarker,
     /// Application behind the log.
     Applied,
     /// An action that production has no counterpart for.
@@ -60,8 +62,12 @@ impl Exclusion {
             Self::Unreplicated => "list of decided transactions whose marker is not replicated",
             Self::OffsetsSequences => "sequences on the offsets partition",
             Self::MarkerAhead => "OffsetFetch between a marker's append and its application",
-            Self::TentativeFence => "an old epoch's EndTxn or verification while a TV1 fence is being logged",
-            Self::LostCompletion => "request at a deposed coordinator whose completion the log refused",
+            Self::TentativeFence => {
+                "an old epoch's EndTxn or verification while a TV1 fence is being logged"
+            }
+            Self::LostCompletion => {
+                "request at a deposed coordinator whose completion the log refused"
+            }
             Self::UnloggedId => "request for an id whose first identity is not logged",
             Self::EpochBeforeGuard => "a verified Produce of an old epoch whose guard is gone",
             Self::EpochBeforeQuestion => "an old epoch's TxnOffsetCommit",
@@ -69,10 +75,17 @@ impl Exclusion {
             Self::FirstSequence => "a first sequence above 0 of a producer without transactions",
             Self::OffsetsRetriable => "retriable verdict on a TxnOffsetCommit",
             Self::RequestFirst => "invalid InitProducerId at a broker that does not coordinate",
-            Self::KeptRotation => "EndTxn of the identity before a kept transaction's, after a rotation",
+            Self::KeptRotation => {
+                "EndTxn of the identity before a kept transaction's, after a rotation"
+            }
             Self::SnapshotBatches => "remembered batches but the last, where snapshots are taken",
             Self::SequenceAsked => "a batch after one that was asked about at another epoch",
-            Self::FenceVersion => "a TV1 coordinator's abort of a transaction that a TV2 request opened",
+            Self::FenceVersion => {
+                "a TV1 coordinator's abort of a transaction that a TV2 request opened"
+            }
+            Self::StagedAfterMarker => {
+                "an offset staged between a marker's append and its application"
+            }
             Self::Applied => "application behind the log",
             Self::Action(excluded) => excluded.what,
         }
@@ -88,7 +101,9 @@ impl Exclusion {
             Self::DecidedPartitions => {
                 "production drops a partition when its marker is written; the markers that are left are compared"
             }
-            Self::Unreplicated => "private to the core; the last stable offset, which it bounds, is compared",
+            Self::Unreplicated => {
+                "private to the core; the last stable offset, which it bounds, is compared"
+            }
             Self::OffsetsSequences => {
                 "the model numbers staged offsets; records of the offsets partition have no sequences"
             }
@@ -121,7 +136,7 @@ impl Exclusion {
                 "the model asks who leads first, production (as Kafka) what the request says"
             }
             Self::KeptRotation => {
-                "INVALID_PRODUCER_ID_MAPPING or PRODUCER_FENCED: KIP-939 does not say, Kafka 4.4 does not serve it"
+                "which refusal: KIP-939 does not say, Kafka 4.4 does not serve it"
             }
             Self::SnapshotBatches => {
                 "the model's snapshot holds all of them, production's (as Kafka's) the last one"
@@ -131,6 +146,9 @@ impl Exclusion {
             }
             Self::FenceVersion => {
                 "the model keeps the request's version, production (as Kafka) decides under the cluster's"
+            }
+            Self::StagedAfterMarker => {
+                "the model's marker takes it too, production's (as Kafka's) only what was staged before it"
             }
             Self::Applied => "production applies a record in the step that appends it",
             Self::Action(excluded) => excluded.reason,
@@ -147,6 +165,7 @@ impl Exclusion {
             | Self::FirstSequence
             | Self::SequenceAsked
             | Self::FenceVersion
+            | Self::StagedAfterMarker
             | Self::Action(_) => true,
             Self::Client
             | Self::Ghost

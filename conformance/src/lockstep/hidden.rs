@@ -23,7 +23,8 @@ pub(super) fn reasons(product: &Product<'_>) -> Vec<HiddenRow> {
         }
     }
     let rows = found.into_iter();
-    rows.map(|(what, count)| HiddenRow { what, count }).collect()
+    rows.map(|(what, count)| HiddenRow { what, count })
+        .collect()
 }
 
 /// The production state of a pair.

@@ -29,6 +29,7 @@ pub(super) fn known_difference(
             let slots = &before.coordinators[usize::from(broker.0)].slots;
             at_coordinator(slots, message, (error(model), error(production)?))
         }
+        None if sequence_asked(before, message, production) => Some(Exclusion::SequenceAsked),
         None => at_partition(message, model, production),
     }
 }
@@ -58,7 +59,7 @@ fn at_coordinator(
     message: &Message,
     (model, error): (Option<ErrorCode>, ErrorCode),
 ) -> Option<Exclusion> {
-    if let Message::InitProducerId(_) = message {
+    if let Message::InitProducerId(m) = message {
         let serves = !matches!(
             model,
             Some(ErrorCode::NotCoordinator | ErrorCode::CoordinatorLoadInProgress)
@@ -69,7 +70,14 @@ fn at_coordinator(
                 | ErrorCode::InvalidRequest
                 | ErrorCode::TransactionalIdAuthorizationFailed
         );
-        return (!serves && invalid).then_some(Exclusion::RequestFirst);
+        let lost = m
+            .transactional_id
+            .is_some_and(|id| is_abandoned(&slots[usize::from(id.0)]));
+        return if !serves && invalid {
+            Some(Exclusion::RequestFirst)
+        } else {
+            (lost && error == ErrorCode::ProducerFenced).then_some(Exclusion::LostCompletion)
+        };
     }
     let (id, ends, compares_first) = match message {
         Message::EndTxn(m) => (m.transactional_id, true, true),
@@ -82,14 +90,14 @@ fn at_coordinator(
     let slot = &slots[usize::from(id.0)];
     let by_identity =
         error == ErrorCode::ProducerFenced || error == ErrorCode::InvalidProducerIdMapping;
-    let abandoned = slot.pending.is_some_and(|it| it.stage == Stage::Abandoned);
-    let kept = slot.metadata.is_some_and(|it| {
-        it.state == TransactionState::Ongoing && it.next.is_some()
-    });
+    let abandoned = is_abandoned(slot);
+    let kept = slot
+        .metadata
+        .is_some_and(|it| it.state == TransactionState::Ongoing && it.next.is_some());
     let rotated = model == Some(ErrorCode::InvalidProducerIdMapping)
-        && error == ErrorCode::ProducerFenced;
+        && (error == ErrorCode::ProducerFenced || error == ErrorCode::InvalidTxnState);
     let unlogged = slot.metadata.is_none() && (slot.pending.is_some() || slot.created.is_some());
-    if compares_first && error == ErrorCode::ProducerFenced && is_tentative_fence(slot) {
+    if compares_first && is_tentative_fence(slot) {
         Some(Exclusion::TentativeFence)
     } else if unlogged && by_identity {
         Some(Exclusion::UnloggedId)
@@ -102,11 +110,49 @@ fn at_coordinator(
     }
 }
 
-fn at_partition(
-    message: &Message,
-    model: &[Message],
-    production: &[Message],
-) -> Option<Exclusion> {
+fn is_abandoned(slot: &Slot) -> bool {
+    slot.pending.is_some_and(|it| it.stage == Stage::Abandoned)
+}
+
+/// Whether production refuses a batch because a lower sequence was asked about at another epoch.
+fn sequence_asked(before: &State, message: &Message, production: &[Message]) -> bool {
+    let (partition, identity, sequence) = match message {
+        Message::Produce(m) => (m.partition, m.identity, m.sequence),
+        Message::VerifyAnswer {
+            partition,
+            identity,
+            sequence,
+            ..
+        } => (*partition, *identity, *sequence),
+        _ => return false,
+    };
+    let asked = &before.partitions[usize::from(partition.0)].verification;
+    let lower = asked.iter().any(|entry| {
+        entry.producer_id == identity.producer_id
+            && entry.epoch != identity.producer_epoch
+            && entry.lowest_sequence < sequence
+    });
+    lower && error(production) == Some(ErrorCode::OutOfOrderSequenceNumber)
+}
+
+/// Whether a step stages an offset while a marker of its producer is appended and not applied: the model's marker then
+/// takes the later offset too.
+pub(super) fn stages_after_marker(before: &State, action: &Action) -> bool {
+    let (Action::Deliver { message, .. } | Action::Stranger { message, .. }) = action else {
+        return false;
+    };
+    let identity = match message {
+        Message::TxnOffsetCommit(m) => m.identity,
+        Message::VerifyAnswer { identity, .. } => *identity,
+        _ => return false,
+    };
+    before.group.as_ref().is_some_and(|group| {
+        let mut unapplied = group.unapplied.iter();
+        unapplied.any(|marker| marker.identity.producer_id == identity.producer_id)
+    })
+}
+
+fn at_partition(message: &Message, model: &[Message], production: &[Message]) -> Option<Exclusion> {
     let told = (error(model), error(production));
     match (message, told) {
         (
@@ -120,10 +166,6 @@ fn at_partition(
         (Message::TxnOffsetCommit(_), (None, Some(ErrorCode::InvalidProducerEpoch))) => {
             asks(model).then_some(Exclusion::EpochBeforeQuestion)
         }
-        (
-            Message::Produce(_) | Message::VerifyAnswer { .. },
-            (Some(ErrorCode::None), Some(ErrorCode::OutOfOrderSequenceNumber)),
-        ) => Some(Exclusion::SequenceAsked),
         (Message::Produce(_), (Some(ErrorCode::None), None)) => {
             asks(production).then_some(Exclusion::DuplicateAsked)
         }

@@ -13,6 +13,7 @@ mod hidden;
 mod known;
 mod product;
 mod refused;
+mod replay;
 mod report;
 mod tamper;
 
@@ -21,5 +22,6 @@ pub use divergence::{Divergence, Mismatch};
 pub use edge::{Edge, Lockstep};
 pub use exclusion::{Exclusion, Exclusions};
 pub use product::{Options, run, run_case};
+pub use replay::{ReplayError, replay};
 pub use report::{ExclusionRow, HiddenRow, Report, Run};
 pub use tamper::Tamper;

@@ -177,9 +177,9 @@ impl<'a> Product<'a> {
             let Some(after) = world.take(state, action) else {
                 continue;
             };
-            let edge =
-                self.lockstep
-                    .step(state, action, &after, production, &mut self.exclusions);
+            let edge = self
+                .lockstep
+                .step(state, action, &after, production, &mut self.exclusions);
             match edge {
                 Err(mismatch) => {
                     return Err(Found {

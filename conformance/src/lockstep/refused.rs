@@ -71,7 +71,9 @@ impl Lockstep {
         if asked == *production {
             Ok(true)
         } else {
-            Err(Mismatch::Refused("changed by a request that it refused".to_owned()))
+            Err(Mismatch::Refused(
+                "changed by a request that it refused".to_owned(),
+            ))
         }
     }
 }

@@ -75,7 +75,8 @@ impl Report {
         let edges: u64 = self.runs.iter().map(|run| run.edges).sum();
         let hidden: u64 = self.runs.iter().map(|run| run.hidden_states).sum();
         if !self.ok {
-            return "The two sides differ, or a run was not finished: nothing is claimed.".to_owned();
+            return "The two sides differ, or a run was not finished: nothing is claimed."
+                .to_owned();
         }
         let proviso = if hidden == 0 {
             "each model state was met with one production state".to_owned()

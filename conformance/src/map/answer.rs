@@ -78,7 +78,9 @@ fn verdict(
         }),
         c::Answer::AddPartitionsToTxn(Ok(outcomes)) => match outcomes.as_slice() {
             [(partition, error)] => {
-                if let CoordinatorToken::Leader { partition: asked, .. } = token
+                if let CoordinatorToken::Leader {
+                    partition: asked, ..
+                } = token
                     && topics.spec_partition(partition)? != asked
                 {
                     return Err(Unmapped::new("partition", partition));
@@ -180,17 +182,16 @@ pub fn group_answer(
     generation: Generation,
 ) -> Result<Message, Unmapped> {
     match (token, answer) {
-        (PartitionToken::TxnOffsetCommit { correlation, .. }, g::Answer::TxnOffsetCommit(results)) => {
-            match results.as_slice() {
-                [(found, result)] if *found == input.partition => {
-                    Ok(Message::TxnOffsetCommitAnswer {
-                        correlation,
-                        error: code(result)?,
-                    })
-                }
-                _ => Err(Unmapped::new("answer", answer)),
-            }
-        }
+        (
+            PartitionToken::TxnOffsetCommit { correlation, .. },
+            g::Answer::TxnOffsetCommit(results),
+        ) => match results.as_slice() {
+            [(found, result)] if *found == input.partition => Ok(Message::TxnOffsetCommitAnswer {
+                correlation,
+                error: code(result)?,
+            }),
+            _ => Err(Unmapped::new("answer", answer)),
+        },
         (PartitionToken::OffsetFetch(correlation), g::Answer::OffsetFetch(result)) => {
             let (error, offset) = fetched(input, result)?;
             Ok(Message::OffsetFetchAnswer {

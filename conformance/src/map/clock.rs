@@ -49,11 +49,7 @@ impl Clock {
     }
 
     /// When an InitProducerId arrives: one that keeps a transaction leaves it as early as it began.
-    pub fn init_producer_id(
-        self,
-        keeps: bool,
-        stored: Option<&TransactionMetadata>,
-    ) -> Timestamp {
+    pub fn init_producer_id(self, keeps: bool, stored: Option<&TransactionMetadata>) -> Timestamp {
         if keeps && stored.is_some_and(|it| it.state == TransactionState::Ongoing) {
             self.early()
         } else {

@@ -147,9 +147,7 @@ pub fn coordinator_epoch(epoch: s::CoordinatorEpoch) -> i::CoordinatorEpoch {
 ///
 /// # Errors
 /// [`Unmapped`] past 255.
-pub fn spec_coordinator_epoch(
-    epoch: i::CoordinatorEpoch,
-) -> Result<s::CoordinatorEpoch, Unmapped> {
+pub fn spec_coordinator_epoch(epoch: i::CoordinatorEpoch) -> Result<s::CoordinatorEpoch, Unmapped> {
     u8::try_from(epoch.get())
         .map(s::CoordinatorEpoch)
         .map_err(|_| Unmapped::new("coordinator epoch", epoch))

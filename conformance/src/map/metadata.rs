@@ -1,8 +1,6 @@
 //! What a coordinator knows of one id: the implementation's value as the model's.
 
-use super::{
-    Topics, Unmapped, spec_identity, spec_producer_epoch, spec_producer_id, spec_version,
-};
+use super::{Topics, Unmapped, spec_identity, spec_producer_epoch, spec_producer_id, spec_version};
 use fencepost::coordinator as i;
 use fencepost::types::{ProducerEpoch, ProducerIdAndEpoch};
 use fencepost_spec::coordinator::{TransactionMetadata, TransactionState};

@@ -4,18 +4,20 @@
 //! field is an exclusion of the report.
 
 use super::without_ghost;
-use fencepost_spec::coordinator::{
-    Coordinator, Pending, Slot, Stage, Then, TransactionMetadata,
-};
+use fencepost_spec::coordinator::{Coordinator, Pending, Slot, Stage, Then, TransactionMetadata};
 use fencepost_spec::group::Group;
-use fencepost_spec::partition::{Partition, ParkedRequest};
+use fencepost_spec::partition::{ParkedRequest, Partition};
 use fencepost_spec::step::{Context, Out, Step};
 use fencepost_spec::types::{Ghost, PartitionSet, Sequence, TransactionVersion};
 
 /// Whether a TV1 fence is on its way to the log. The model raises the stored epoch once the fence is durable, or when
 /// its append has failed; the implementation, as Kafka does, when it decides.
 pub fn is_tentative_fence(slot: &Slot) -> bool {
-    let Some(Pending { to: Some(to), stage }) = slot.pending else {
+    let Some(Pending {
+        to: Some(to),
+        stage,
+    }) = slot.pending
+    else {
         return false;
     };
     let fences = match stage {
@@ -47,7 +49,10 @@ pub fn normal_coordinator(coordinator: &Coordinator) -> Coordinator {
 fn normal_slot(slot: &mut Slot) {
     slot.round = 0;
     let fence = is_tentative_fence(slot);
-    let raised = slot.pending.and_then(|pending| pending.to).filter(|_| fence);
+    let raised = slot
+        .pending
+        .and_then(|pending| pending.to)
+        .filter(|_| fence);
     if let (Some(metadata), Some(to)) = (slot.metadata.as_mut(), raised) {
         metadata.producer_epoch = to.producer_epoch;
         metadata.last_producer_epoch = None;

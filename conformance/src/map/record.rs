@@ -4,7 +4,7 @@ use super::{
     Clock, Topics, Unmapped, client_version, producer_epoch, producer_id, spec_producer_epoch,
     spec_producer_id, spec_transactional_id, spec_version, transactional_id,
 };
-use fencepost::coordinator::{LogRecord, TransactionTimeout, TransactionState as ImplState};
+use fencepost::coordinator::{LogRecord, TransactionState as ImplState, TransactionTimeout};
 use fencepost::records::transaction_log::{
     TransactionLogKey, TransactionLogValue, TransactionLogValueVersion,
 };
@@ -126,8 +126,8 @@ pub fn read_log_record(
     topics: Topics,
     record: &LogRecord,
 ) -> Result<(TransactionalId, Option<TransactionMetadata>), Unmapped> {
-    let key = TransactionLogKey::decode(&record.key)
-        .map_err(|error| Unmapped::new("log key", error))?;
+    let key =
+        TransactionLogKey::decode(&record.key).map_err(|error| Unmapped::new("log key", error))?;
     let id = spec_transactional_id(&key.transactional_id)?;
     let Some(bytes) = &record.value else {
         return Ok((id, None));
