@@ -324,13 +324,16 @@ fn plain_data_inside_an_open_transaction_is_refused() {
 
 #[test]
 fn the_first_refusal_is_the_one_that_is_answered() {
-    // Unverified, of an older epoch, out of order, inside an open transaction: each fault hides the later ones.
+    // Of an older epoch, unverified, out of order, inside an open transaction: each fault hides the later ones.
     let mut leader = Leader::tv1();
-    let (unverified, _) = leader.send(Data::txn(1, 4, 7));
+    let (unverified, _) = leader.send(Data::txn(1, 5, 7));
+    let (old, _) = leader.send(Data::txn(1, 4, 7));
     leader.mark(Marker::tv1(1, 5, Abort)).unwrap();
-    leader.produce(Data::txn(1, 5, 0)).unwrap();
+    let answer = produced(&leader.answer(old, Ok(())));
+    assert_eq!(answer, Some(Err(InvalidProducerEpoch)));
     let answer = produced(&leader.answer(unverified, Ok(())));
     assert_eq!(answer, Some(Err(InvalidTxnState)));
+    leader.produce(Data::txn(1, 5, 0)).unwrap();
     leader.produce(Data::txn(1, 5, 1)).unwrap();
     assert_eq!(
         leader.produce(Data::plain(1, 4, 7)),

@@ -76,6 +76,35 @@ fn b04_an_older_epochs_open_transaction_is_not_the_new_ones() {
 }
 
 #[test]
+fn b04_the_marker_before_does_not_wipe_the_question_about_the_next_transaction() {
+    // T2's first batch waits for the coordinator while T1's marker, which carries T2's epoch, lands (KAFKA-18654).
+    let mut leader = Leader::tv2();
+    leader.produce(Data::txn(1, 0, 0)).unwrap();
+    let (next, effects) = leader.send(Data::txn(1, 1, 0));
+    assert!(asked(&effects));
+    leader.mark(Marker::tv2(1, 1, Commit)).unwrap();
+    assert!(matches!(
+        produced(&leader.answer(next, Ok(()))),
+        Some(Ok(_))
+    ));
+    // A later marker wipes as ever.
+    let (late, _) = leader.send(Data::txn(2, 1, 0));
+    leader.mark(Marker::tv2(2, 2, Abort)).unwrap();
+    assert_eq!(
+        produced(&leader.answer(late, Ok(()))),
+        Some(Err(InvalidProducerEpoch))
+    );
+}
+
+#[test]
+fn without_verification_a_tv2_partition_still_joins_its_transaction() {
+    let mut leader = Leader::unverified();
+    assert!(!asked(&leader.send(Data::txn(1, 0, 0)).1));
+    leader.support = TransactionSupport::Add;
+    assert!(asked(&leader.send(Data::txn(2, 0, 0)).1));
+}
+
+#[test]
 fn b05_a_repeated_tv2_marker_does_not_end_the_next_transaction() {
     let mut leader = Leader::tv2();
     leader.produce(Data::txn(1, 0, 0)).unwrap();
