@@ -5,4 +5,5 @@ mod granularity;
 mod hosts;
 mod kip_939;
 mod liveness;
+mod repaired;
 mod search;
