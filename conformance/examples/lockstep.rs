@@ -3,6 +3,7 @@
 
 use fencepost_conformance::lockstep::{DEFAULT, Options, Run, run, run_case};
 use fencepost_spec::scenario::{CATALOGUE, RuleSet, find};
+use std::collections::BTreeMap;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -13,6 +14,13 @@ fn main() {
     if words.first().is_some_and(|word| word == "default") {
         let report = run(DEFAULT, options(1));
         report.runs.iter().for_each(print);
+        let mut left_out: BTreeMap<&str, u64> = BTreeMap::new();
+        for row in report.runs.iter().flat_map(|run| &run.exclusions) {
+            *left_out.entry(&row.what).or_default() += row.count;
+        }
+        for (what, count) in left_out {
+            println!("left out {count} times: {what}");
+        }
         println!("{}", report.claim());
         return;
     }

@@ -81,7 +81,6 @@ pub const DEFAULT: &[Case] = &[
     case("lost-marker", Tv2),
     case("timer-once", Tv1),
     case("timer-once", Tv2),
-    case("any-client-last-epoch", Tv2),
 ];
 
 /// `conform --profile mutation`: small runs that meet every kind of step.

@@ -36,16 +36,18 @@ pub enum Exclusion {
     OffsetsRetriable,
     /// An InitProducerId that is refused for what it says, at a broker that does not serve it.
     RequestFirst,
-    /// An EndTxn of the identity before a kept transaction's, after a rotation.
-    KeptRotation,
+    /// The refusal of a wrong identity while a transaction is kept.
+    KeptIdentity,
     /// Batches that a snapshot does not hold.
     SnapshotBatches,
-    /// A batch after one that was asked about at another epoch.
+    /// A batch beside another one of its producer that is asked about.
     SequenceAsked,
     /// A TV1 coordinator's own abort of a transaction that a TV2 request has opened.
     FenceVersion,
     /// An offset that is staged between the append and the application of its producer's marker.
     StagedAfterMarker,
+    /// TV1's EndTxn of a kept transaction.
+    KeptTv1,
     /// Application behind the log.
     Applied,
     /// An action that production has no counterpart for.
@@ -75,17 +77,16 @@ impl Exclusion {
             Self::FirstSequence => "a first sequence above 0 of a producer without transactions",
             Self::OffsetsRetriable => "retriable verdict on a TxnOffsetCommit",
             Self::RequestFirst => "invalid InitProducerId at a broker that does not coordinate",
-            Self::KeptRotation => {
-                "EndTxn of the identity before a kept transaction's, after a rotation"
-            }
+            Self::KeptIdentity => "refusal of a wrong identity while a transaction is kept",
             Self::SnapshotBatches => "remembered batches but the last, where snapshots are taken",
-            Self::SequenceAsked => "a batch after one that was asked about at another epoch",
+            Self::SequenceAsked => "a batch beside another one of its producer that is asked about",
             Self::FenceVersion => {
                 "a TV1 coordinator's abort of a transaction that a TV2 request opened"
             }
             Self::StagedAfterMarker => {
                 "an offset staged between a marker's append and its application"
             }
+            Self::KeptTv1 => "TV1's EndTxn of a kept transaction",
             Self::Applied => "application behind the log",
             Self::Action(excluded) => excluded.what,
         }
@@ -135,20 +136,23 @@ impl Exclusion {
             Self::RequestFirst => {
                 "the model asks who leads first, production (as Kafka) what the request says"
             }
-            Self::KeptRotation => {
+            Self::KeptIdentity => {
                 "which refusal: KIP-939 does not say, Kafka 4.4 does not serve it"
             }
             Self::SnapshotBatches => {
                 "the model's snapshot holds all of them, production's (as Kafka's) the last one"
             }
             Self::SequenceAsked => {
-                "the model lets it in, production (as Kafka) compares the lowest sequence asked about at any epoch"
+                "the model looks at questions of its own kind and epoch, production (as Kafka) at any of its producer's"
             }
             Self::FenceVersion => {
                 "the model keeps the request's version, production (as Kafka) decides under the cluster's"
             }
             Self::StagedAfterMarker => {
                 "the model's marker takes it too, production's (as Kafka's) only what was staged before it"
+            }
+            Self::KeptTv1 => {
+                "production asks for version 5, the model judges by TV1's table: KIP-939 does not say"
             }
             Self::Applied => "production applies a record in the step that appends it",
             Self::Action(excluded) => excluded.reason,
@@ -166,6 +170,7 @@ impl Exclusion {
             | Self::SequenceAsked
             | Self::FenceVersion
             | Self::StagedAfterMarker
+            | Self::KeptTv1
             | Self::Action(_) => true,
             Self::Client
             | Self::Ghost
@@ -179,7 +184,7 @@ impl Exclusion {
             | Self::EpochBeforeGuard
             | Self::OffsetsRetriable
             | Self::RequestFirst
-            | Self::KeptRotation
+            | Self::KeptIdentity
             | Self::SnapshotBatches
             | Self::Applied => false,
         }

@@ -4,10 +4,10 @@
 
 use super::Exclusion;
 use crate::map::{is_tentative_fence, without_ghost};
-use fencepost_spec::coordinator::{Slot, Stage, TransactionState};
+use fencepost_spec::coordinator::{Slot, Stage, TransactionMetadata, TransactionState};
 use fencepost_spec::error_code::ErrorCode;
 use fencepost_spec::message::Message;
-use fencepost_spec::types::TransactionVersion;
+use fencepost_spec::types::{Sequence, TransactionVersion};
 use fencepost_spec::world::{Action, State};
 
 /// What is known to differ between the two sides' answers to this step, if it is known.
@@ -79,23 +79,32 @@ fn at_coordinator(
             (lost && error == ErrorCode::ProducerFenced).then_some(Exclusion::LostCompletion)
         };
     }
-    let (id, ends, compares_first) = match message {
-        Message::EndTxn(m) => (m.transactional_id, true, true),
-        Message::VerifyPartition(m) => (m.transactional_id, false, m.verify_only),
-        Message::AddPartitionsToTxn(m) | Message::AddOffsetsToTxn(m) => {
-            (m.transactional_id, false, false)
-        }
+    if let Message::EndTxn(m) = message
+        && m.version == TransactionVersion::Tv1
+        && is_kept(&slots[usize::from(m.transactional_id.0)])
+    {
+        return Some(Exclusion::KeptTv1);
+    }
+    let (id, compares_first) = match message {
+        Message::EndTxn(m) => (m.transactional_id, true),
+        Message::VerifyPartition(m) => (m.transactional_id, m.verify_only),
+        Message::AddPartitionsToTxn(m) | Message::AddOffsetsToTxn(m) => (m.transactional_id, false),
         _ => return None,
     };
     let slot = &slots[usize::from(id.0)];
     let by_identity =
         error == ErrorCode::ProducerFenced || error == ErrorCode::InvalidProducerIdMapping;
     let abandoned = is_abandoned(slot);
-    let kept = slot
-        .metadata
-        .is_some_and(|it| it.state == TransactionState::Ongoing && it.next.is_some());
-    let rotated = model == Some(ErrorCode::InvalidProducerIdMapping)
-        && (error == ErrorCode::ProducerFenced || error == ErrorCode::InvalidTxnState);
+    let kept = is_kept(slot);
+    let refuses = |code: ErrorCode| {
+        matches!(
+            code,
+            ErrorCode::ProducerFenced
+                | ErrorCode::InvalidProducerIdMapping
+                | ErrorCode::InvalidTxnState
+        )
+    };
+    let both_refuse = model.is_some_and(refuses) && refuses(error);
     let unlogged = slot.metadata.is_none() && (slot.pending.is_some() || slot.created.is_some());
     if compares_first && is_tentative_fence(slot) {
         Some(Exclusion::TentativeFence)
@@ -103,18 +112,25 @@ fn at_coordinator(
         Some(Exclusion::UnloggedId)
     } else if abandoned && (by_identity || error == ErrorCode::InvalidTxnState) {
         Some(Exclusion::LostCompletion)
-    } else if ends && kept && rotated {
-        Some(Exclusion::KeptRotation)
+    } else if kept && both_refuse {
+        Some(Exclusion::KeptIdentity)
     } else {
         None
     }
+}
+
+fn is_kept(slot: &Slot) -> bool {
+    let open = |it: &TransactionMetadata| it.state == TransactionState::Ongoing;
+    slot.metadata
+        .is_some_and(|it| open(&it) && it.next.is_some())
 }
 
 fn is_abandoned(slot: &Slot) -> bool {
     slot.pending.is_some_and(|it| it.stage == Stage::Abandoned)
 }
 
-/// Whether production refuses a batch because a lower sequence was asked about at another epoch.
+/// Whether production refuses a batch because of a question that is open for another one of its producer: a lower
+/// sequence at another epoch, or TV2's first batch, which has sequence 0.
 fn sequence_asked(before: &State, message: &Message, production: &[Message]) -> bool {
     let (partition, identity, sequence) = match message {
         Message::Produce(m) => (m.partition, m.identity, m.sequence),
@@ -127,12 +143,12 @@ fn sequence_asked(before: &State, message: &Message, production: &[Message]) -> 
         _ => return false,
     };
     let asked = &before.partitions[usize::from(partition.0)].verification;
-    let lower = asked.iter().any(|entry| {
-        entry.producer_id == identity.producer_id
-            && entry.epoch != identity.producer_epoch
-            && entry.lowest_sequence < sequence
+    let refuses = asked.iter().any(|entry| {
+        let first = entry.version == TransactionVersion::Tv2 && sequence != Sequence::FIRST;
+        let lower = entry.epoch != identity.producer_epoch && entry.lowest_sequence < sequence;
+        entry.producer_id == identity.producer_id && (first || lower)
     });
-    lower && error(production) == Some(ErrorCode::OutOfOrderSequenceNumber)
+    refuses && error(production) == Some(ErrorCode::OutOfOrderSequenceNumber)
 }
 
 /// Whether a step stages an offset while a marker of its producer is appended and not applied: the model's marker then
