@@ -1,6 +1,6 @@
 //! `fencepost bench search`: this engine against stateright's, on the identical model and state.
 
-use crate::args::{Bench, Subject};
+use crate::args::Bench;
 use crate::exit::{Exit, Failure};
 use crate::output::{bold, say, say_json};
 use crate::run;
@@ -39,12 +39,6 @@ struct Row {
 
 /// Runs it.
 pub fn run(args: &Bench, json: bool) -> Result<Exit, Failure> {
-    match args.subject {
-        Subject::Search => search(args, json),
-    }
-}
-
-fn search(args: &Bench, json: bool) -> Result<Exit, Failure> {
     let repeats = usize::from(args.repeats);
     let known = bench_known_models(repeats, args.large)
         .map_err(|error| Failure::Internal(error.to_string()))?;

@@ -1,0 +1,13 @@
+//! `fencepost bench`: one file for each thing that is measured.
+
+mod search;
+
+use crate::args::{Bench, Subject};
+use crate::exit::{Exit, Failure};
+
+/// Runs it.
+pub fn run(args: &Bench, json: bool) -> Result<Exit, Failure> {
+    match args.subject {
+        Subject::Search => search::run(args, json),
+    }
+}
