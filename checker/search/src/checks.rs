@@ -10,6 +10,7 @@ use crate::model::SearchModel;
 pub(crate) const MAX_NAMES: usize = 64;
 
 type Judge<M> = Box<dyn Fn(&M, &<M as Model>::State) -> u64 + Send + Sync>;
+type Ways<M> = Box<dyn Fn(&M, &<M as Model>::Action) -> u16 + Send + Sync>;
 type Canonical<M> = Box<dyn Fn(&M, &<M as Model>::State) -> <M as Model>::State + Send + Sync>;
 
 /// More names were given than the 64 that one run can judge.
@@ -32,6 +33,7 @@ pub struct Checks<M: Model> {
     violated: Judge<M>,
     terminal: Judge<M>,
     reached: Judge<M>,
+    ways: Option<Ways<M>>,
     canonical: Option<Canonical<M>>,
 }
 
@@ -44,6 +46,7 @@ impl<M: Model> Checks<M> {
             violated: Box::new(|_, _| 0),
             terminal: Box::new(|_, _| 0),
             reached: Box::new(|_, _| 0),
+            ways: None,
             canonical: None,
         }
     }
@@ -80,6 +83,15 @@ impl<M: Model> Checks<M> {
         Ok(self)
     }
 
+    /// Also keeps the first hit of each way in which a property is broken: `way` gives a number to the action that
+    /// broke it. Of the steps into a state, the one that first reached it counts; a state whose predecessor violates
+    /// the property already is no new way.
+    #[must_use]
+    pub fn ways(mut self, way: impl Fn(&M, &M::Action) -> u16 + Send + Sync + 'static) -> Self {
+        self.ways = Some(Box::new(way));
+        self
+    }
+
     /// Takes states with one canonical form for one state. `canonical` gives the representative of a state's orbit;
     /// it must be the same for all states of the orbit. Traces still go through the states as the model made them.
     #[must_use]
@@ -107,6 +119,22 @@ impl<M: Model> Checks<M> {
     #[inline]
     pub fn reached(&self, model: &M, state: &M::State) -> u64 {
         (self.reached)(model, state) & mask(&self.witnesses)
+    }
+
+    /// Whether the ways in which properties are broken are told apart.
+    pub(crate) fn tells_ways(&self) -> bool {
+        self.ways.is_some()
+    }
+
+    /// The number of the way that ends with the action at `position` of `state`; `None` when ways are not told
+    /// apart.
+    pub(crate) fn way(&self, model: &M, state: &M::State, position: u16) -> Option<u16> {
+        let way = self.ways.as_ref()?;
+        let mut actions = Vec::new();
+        model.actions(state, &mut actions);
+        actions
+            .get(usize::from(position))
+            .map(|action| way(model, action))
     }
 
     /// The names of the properties, bit 0 first.

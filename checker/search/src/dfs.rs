@@ -37,6 +37,7 @@ pub fn run_dfs<M: SearchModel>(
         distinct: 0,
         generated: 0,
         terminal: 0,
+        deadlocks: 0,
         outside_boundary: 0,
         digest: Digest::default(),
         deepest: 0,
@@ -59,6 +60,7 @@ struct Search<'a, M: SearchModel> {
     distinct: u64,
     generated: u64,
     terminal: u64,
+    deadlocks: u64,
     outside_boundary: u64,
     digest: Digest,
     deepest: usize,
@@ -153,8 +155,12 @@ impl<M: SearchModel> Search<'_, M> {
         let Some((position, action)) = frame.actions.next() else {
             if !frame.has_successor && frame.counts {
                 self.terminal += 1;
-                self.hits
-                    .judge_terminal(self.model, self.checks, &frame.state, &self.path);
+                let before = self.stack.iter().rev().nth(1).map(|frame| &frame.state);
+                let state = self.stack.last().map(|frame| &frame.state)?;
+                let is_deadlock =
+                    self.hits
+                        .judge_terminal(self.model, self.checks, (before, state), &self.path);
+                self.deadlocks += u64::from(is_deadlock);
             }
             self.stack.pop();
             self.path.actions.pop();
@@ -189,7 +195,9 @@ impl<M: SearchModel> Search<'_, M> {
             self.distinct += 1;
             self.digest.add(fingerprint);
             self.deepest = self.deepest.max(depth);
-            self.hits.judge(self.model, self.checks, &state, &self.path);
+            let before = self.stack.last().map(|frame| &frame.state);
+            self.hits
+                .judge(self.model, self.checks, (before, &state), &self.path);
         }
         if arrival.expand {
             let mut actions = Vec::new();
@@ -231,7 +239,7 @@ impl<M: SearchModel> Search<'_, M> {
         let seconds = self.limits.elapsed().as_secs_f64();
         let replayed = self.hits.replay(self.model, self.checks);
         let unsure = replayed.is_none().then_some(Reason::NotReproducible);
-        let (violations, witnesses) = replayed.unwrap_or_default();
+        let found = replayed.unwrap_or_default();
         Outcome {
             distinct: self.distinct,
             generated: self.generated,
@@ -239,14 +247,16 @@ impl<M: SearchModel> Search<'_, M> {
             levels: Vec::new(),
             digest: self.digest,
             terminal: self.terminal,
+            deadlocks: self.deadlocks,
             outside_boundary: self.outside_boundary,
             seconds,
             peak_frontier: self.deepest as u64,
             bytes_per_state: self.seen.bytes() as f64 / self.distinct.max(1) as f64,
             collision_probability: collision_probability(self.distinct),
             incomplete: unsure.or(stopped).or(depth).or(actions).or(boundary),
-            violations,
-            witnesses,
+            violations: found.violations,
+            ways: found.ways,
+            witnesses: found.witnesses,
         }
     }
 }

@@ -20,6 +20,9 @@ pub struct Outcome<S, A> {
     pub digest: Digest,
     /// Visited states without a successor.
     pub terminal: u64,
+    /// How many of them violate a property for having no successor: deadlocks, where the properties of terminal
+    /// states say which ends are expected.
+    pub deadlocks: u64,
     /// Successors outside the model's boundary: generated, but neither visited nor judged.
     pub outside_boundary: u64,
     /// Wall time.
@@ -34,6 +37,10 @@ pub struct Outcome<S, A> {
     pub incomplete: Option<Reason>,
     /// The first hit of each violated property, by bit: its shortest counterexample.
     pub violations: Vec<Hit<S, A>>,
+    /// The first hit of each way in which a property is broken, by bit and way; empty unless
+    /// [`Checks::ways`](crate::Checks::ways) tells them apart. Ways into states without a successor are looked for
+    /// among the first 4,096 of those that violate something.
+    pub ways: Vec<Hit<S, A>>,
     /// The first hit of each witness reached, by bit: its shortest witness.
     pub witnesses: Vec<Hit<S, A>>,
 }

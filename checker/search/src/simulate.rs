@@ -39,6 +39,7 @@ pub fn run_simulation<M: SearchModel>(
         distinct: 0,
         generated: 0,
         terminal: 0,
+        deadlocks: 0,
         outside_boundary: 0,
         longest: 0,
     };
@@ -70,6 +71,7 @@ struct Walker<'a, M: SearchModel> {
     distinct: u64,
     generated: u64,
     terminal: u64,
+    deadlocks: u64,
     outside_boundary: u64,
     longest: usize,
 }
@@ -90,12 +92,16 @@ impl<M: SearchModel> Walker<'_, M> {
             self.outside_boundary += 1;
             return;
         }
-        self.arrive(&state, &path);
+        self.arrive((None, &state), &path);
+        let mut before = None;
         for _ in 0..steps {
             let Some((position, next)) = self.random_step(&mut random, &state) else {
                 self.terminal += 1;
-                self.hits
-                    .judge_terminal(self.model, self.checks, &state, &path);
+                let ends = (before.as_ref(), &state);
+                let is_deadlock = self
+                    .hits
+                    .judge_terminal(self.model, self.checks, ends, &path);
+                self.deadlocks += u64::from(is_deadlock);
                 break;
             };
             self.generated += 1;
@@ -104,16 +110,18 @@ impl<M: SearchModel> Walker<'_, M> {
                 break;
             }
             path.actions.push(position);
-            state = next;
-            self.arrive(&state, &path);
+            let last = std::mem::replace(&mut state, next);
+            self.arrive((Some(&last), &state), &path);
+            before = Some(last);
         }
         self.longest = self.longest.max(path.actions.len() + 1);
     }
 
-    fn arrive(&mut self, state: &M::State, path: &Path) {
-        let fingerprint = self.checks.fingerprint(self.model, state);
+    /// Judges the last state of `path`, with the one before it.
+    fn arrive(&mut self, ends: (Option<&M::State>, &M::State), path: &Path) {
+        let fingerprint = self.checks.fingerprint(self.model, ends.1);
         self.distinct += u64::from(self.visited.insert(fingerprint));
-        self.hits.judge(self.model, self.checks, state, path);
+        self.hits.judge(self.model, self.checks, ends, path);
     }
 
     /// A random one of the steps that lead somewhere, with its action's position in the model's list.
@@ -145,7 +153,7 @@ impl<M: SearchModel> Walker<'_, M> {
         let seconds = limits.elapsed().as_secs_f64();
         let replayed = self.hits.replay(self.model, self.checks);
         let unsure = replayed.is_none().then_some(Reason::NotReproducible);
-        let (violations, witnesses) = replayed.unwrap_or_default();
+        let found = replayed.unwrap_or_default();
         Outcome {
             distinct: self.distinct,
             generated: self.generated,
@@ -153,14 +161,16 @@ impl<M: SearchModel> Walker<'_, M> {
             levels: Vec::new(),
             digest: self.visited.digest(),
             terminal: self.terminal,
+            deadlocks: self.deadlocks,
             outside_boundary: self.outside_boundary,
             seconds,
             peak_frontier: 0,
             bytes_per_state: self.visited.bytes() as f64 / self.distinct.max(1) as f64,
             collision_probability: collision_probability(self.distinct),
             incomplete: Some(unsure.unwrap_or(incomplete)),
-            violations,
-            witnesses,
+            violations: found.violations,
+            ways: found.ways,
+            witnesses: found.witnesses,
         }
     }
 }

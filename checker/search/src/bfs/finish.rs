@@ -1,7 +1,7 @@
 //! From a finished search to its outcome.
 
 use super::hits::FirstHits;
-use super::{Search, Task};
+use super::{Search, Task, Ways};
 use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::outcome::{Hit, HitPlace, Outcome, Reason, collision_probability};
@@ -28,7 +28,8 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
         let witnesses = self.replay(&reached, witnesses, |state, bit, _| {
             checks.reached(model, state) >> bit & 1 == 1
         });
-        let reproducible = violations.is_some() && witnesses.is_some();
+        let ways = self.ways();
+        let reproducible = violations.is_some() && witnesses.is_some() && ways.is_some();
         let distinct = self.links.len() as u64;
         let outside_boundary = self.sum(|worker| worker.outside_boundary);
         let outcome = Outcome {
@@ -37,6 +38,7 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
             depth: self.levels.len() as u32,
             digest: self.visited.digest(),
             terminal: self.sum(|worker| worker.terminal),
+            deadlocks: self.sum(|worker| worker.deadlocks),
             outside_boundary,
             seconds,
             peak_frontier: self.peak_frontier,
@@ -55,6 +57,7 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
             .flatten()
             .next(),
             violations: violations.unwrap_or_default(),
+            ways: ways.unwrap_or_default(),
             witnesses: witnesses.unwrap_or_default(),
             levels: self.levels,
         };
@@ -75,6 +78,44 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
             reached.merge(&worker.reached);
         }
         (violated, reached)
+    }
+
+    /// What all workers have seen of the ways in which properties are broken.
+    pub(super) fn seen_ways(&self) -> Ways {
+        let mut seen = Ways::default();
+        for worker in &self.workers {
+            seen.merge(&worker.ways);
+        }
+        seen
+    }
+
+    /// The first hit of each way in which a property is broken, by bit and way; `None` when the model does not
+    /// replay one.
+    fn ways(&self) -> Option<Hits<M>> {
+        let Task { model, checks } = self.task;
+        let trace_to = |state| {
+            let (initial, actions) = self.links.path(state);
+            let positions = actions.iter().copied().map(usize::from);
+            let trace = Trace::from_positions(model, initial as usize, positions).ok()?;
+            Some((trace, actions.last().copied()))
+        };
+        let way_of = |state| {
+            let (trace, last) = trace_to(state)?;
+            let before = trace.states.len().checked_sub(2)?;
+            checks.way(model, &trace.states[before], last?)
+        };
+        let hits = self.seen_ways().all(way_of);
+        hits.into_iter()
+            .map(|((bit, _), (state, place))| {
+                let (trace, _) = trace_to(state)?;
+                Some(Hit {
+                    bit,
+                    name: checks.property_names()[bit as usize].clone(),
+                    place,
+                    trace,
+                })
+            })
+            .collect()
     }
 
     /// The hits with their traces; `None` when a trace does not lead where it led during the search.

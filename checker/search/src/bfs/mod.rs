@@ -14,7 +14,10 @@ mod frontier;
 mod hits;
 mod resume;
 mod round;
+mod ways;
 mod worker;
+
+pub(crate) use ways::Ways;
 
 use crew::Crew;
 use frontier::Frontier;

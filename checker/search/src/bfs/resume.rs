@@ -19,12 +19,14 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
         LevelRecord {
             generated: self.sum(|worker| worker.generated),
             terminal: self.sum(|worker| worker.terminal),
+            deadlocks: self.sum(|worker| worker.deadlocks),
             outside_boundary: self.sum(|worker| worker.outside_boundary),
             peak_frontier: self.peak_frontier,
             too_many_actions: self.workers.iter().any(|worker| worker.too_many_actions),
             digest: self.visited.digest().bits(),
             violated: violated.iter().collect(),
             reached: reached.iter().collect(),
+            ways: self.seen_ways(),
             links: (first..self.links.len())
                 .map(|state| self.links.get(state))
                 .collect(),
@@ -109,10 +111,12 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
         let worker = &mut self.workers[0];
         worker.generated = record.generated;
         worker.terminal = record.terminal;
+        worker.deadlocks = record.deadlocks;
         worker.outside_boundary = record.outside_boundary;
         worker.too_many_actions = record.too_many_actions;
         worker.violated = hits(&record.violated);
         worker.reached = hits(&record.reached);
+        worker.ways = record.ways.clone();
         self.peak_frontier = record.peak_frontier;
     }
 }

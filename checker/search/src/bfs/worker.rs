@@ -2,6 +2,7 @@
 
 use stateright::Model;
 
+use super::Ways;
 use super::frontier::Frontier;
 use super::hits::FirstHits;
 use crate::checks::Checks;
@@ -32,10 +33,12 @@ pub(super) struct Worker<M: Model, O> {
     pub(super) observer: O,
     pub(super) generated: u64,
     pub(super) terminal: u64,
+    pub(super) deadlocks: u64,
     pub(super) outside_boundary: u64,
     pub(super) too_many_actions: bool,
     pub(super) violated: FirstHits,
     pub(super) reached: FirstHits,
+    pub(super) ways: Ways,
     found: Candidates<M>,
     /// The fingerprints of the candidates, by shard.
     lists: Vec<ShardList>,
@@ -77,10 +80,12 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             observer,
             generated: 0,
             terminal: 0,
+            deadlocks: 0,
             outside_boundary: 0,
             too_many_actions: false,
             violated: FirstHits::new(),
             reached: FirstHits::new(),
+            ways: Ways::default(),
             found: Candidates {
                 links: Vec::new(),
                 states: Vec::new(),
@@ -115,6 +120,12 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                 self.terminal += 1;
                 let bits = task.checks.terminal(task.model, from);
                 self.violated.record(bits, number, HitPlace::Terminal);
+                if bits != 0 {
+                    self.deadlocks += 1;
+                    if task.checks.tells_ways() {
+                        self.ways.record_terminal(bits, number);
+                    }
+                }
                 if O::ACTIVE {
                     self.observer.terminal(task.model, from);
                 }
@@ -186,7 +197,15 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             }
             if is_new {
                 let number = first + admitted.states.len() as u32;
-                self.judge(task, number, &state);
+                let violated = self.judge(task, number, &state);
+                if violated != 0 && task.checks.tells_ways() {
+                    while parent.is_some_and(|(number, _)| number < link.parent) {
+                        parent = parents.next();
+                    }
+                    if let Some((_, from)) = parent {
+                        self.tell_way(task, from, link.action, violated, number);
+                    }
+                }
                 admitted.links.push(link);
                 admitted.states.push(state);
             }
@@ -200,9 +219,27 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         admitted
     }
 
-    /// A state was visited for the first time.
+    /// The action at `position` of `from` led to state number `number`, which violates these bits.
+    #[cold]
+    fn tell_way(
+        &mut self,
+        task: &Task<'_, M>,
+        from: &M::State,
+        position: u16,
+        violated: u64,
+        number: u32,
+    ) {
+        let broken = violated & !task.checks.violated(task.model, from);
+        if broken != 0
+            && let Some(way) = task.checks.way(task.model, from, position)
+        {
+            self.ways.record(broken, way, number);
+        }
+    }
+
+    /// A state was visited for the first time. Gives the bits that it violates.
     #[inline]
-    pub(super) fn judge(&mut self, task: &Task<'_, M>, number: u32, state: &M::State) {
+    pub(super) fn judge(&mut self, task: &Task<'_, M>, number: u32, state: &M::State) -> u64 {
         let violated = task.checks.violated(task.model, state);
         self.violated.record(violated, number, HitPlace::State);
         let reached = task.checks.reached(task.model, state);
@@ -210,6 +247,7 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         if O::ACTIVE {
             self.observer.state(task.model, state);
         }
+        violated
     }
 }
 

@@ -11,13 +11,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::StorageError;
+use crate::bfs::Ways;
 use crate::fingerprint::StateHasher;
 use crate::links::Link;
 use crate::outcome::HitPlace;
 
 const FILE: &str = "search.checkpoint";
 /// The last byte is the version of the format.
-const MAGIC: [u8; 8] = *b"FPSRCH\0\x01";
+const MAGIC: [u8; 8] = *b"FPSRCH\0\x02";
 const CHECKSUM: usize = 16;
 /// Small levels follow each other faster than a disk can sync.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -27,6 +28,7 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 pub(crate) struct LevelRecord {
     pub(crate) generated: u64,
     pub(crate) terminal: u64,
+    pub(crate) deadlocks: u64,
     pub(crate) outside_boundary: u64,
     pub(crate) peak_frontier: u64,
     pub(crate) too_many_actions: bool,
@@ -35,6 +37,8 @@ pub(crate) struct LevelRecord {
     /// Bit, state and place of each first hit so far.
     pub(crate) violated: Vec<(u32, u32, HitPlace)>,
     pub(crate) reached: Vec<(u32, u32, HitPlace)>,
+    /// The ways in which properties were broken so far.
+    pub(crate) ways: Ways,
     /// How each state of the level was first reached, in order.
     pub(crate) links: Vec<Link>,
 }
@@ -173,6 +177,7 @@ fn format(record: &LevelRecord) -> Vec<u8> {
     for count in [
         record.generated,
         record.terminal,
+        record.deadlocks,
         record.outside_boundary,
         record.peak_frontier,
         u64::from(record.too_many_actions),
@@ -192,6 +197,7 @@ fn format(record: &LevelRecord) -> Vec<u8> {
             }
         }
     }
+    format_ways(&record.ways, &mut bytes);
     bytes.extend_from_slice(&(record.links.len() as u64).to_le_bytes());
     for link in &record.links {
         bytes.extend_from_slice(&link.parent.to_le_bytes());
@@ -200,17 +206,33 @@ fn format(record: &LevelRecord) -> Vec<u8> {
     bytes
 }
 
+fn format_ways(ways: &Ways, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&(ways.first().count() as u64).to_le_bytes());
+    for (bit, way, state) in ways.first() {
+        for number in [bit, u32::from(way), state] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+    bytes.extend_from_slice(&(ways.terminal().len() as u64).to_le_bytes());
+    for (state, bits) in ways.terminal() {
+        bytes.extend_from_slice(&state.to_le_bytes());
+        bytes.extend_from_slice(&bits.to_le_bytes());
+    }
+}
+
 fn parse(mut bytes: Bytes<'_>) -> Option<LevelRecord> {
     let bytes = &mut bytes;
     let record = LevelRecord {
         generated: bytes.u64()?,
         terminal: bytes.u64()?,
+        deadlocks: bytes.u64()?,
         outside_boundary: bytes.u64()?,
         peak_frontier: bytes.u64()?,
         too_many_actions: bytes.u64()? != 0,
         digest: u128::from_le_bytes(bytes.array()?),
         violated: parse_hits(bytes)?,
         reached: parse_hits(bytes)?,
+        ways: parse_ways(bytes)?,
         links: (0..bytes.u64()?)
             .map(|_| {
                 Some(Link {
@@ -234,6 +256,20 @@ fn parse_hits(bytes: &mut Bytes<'_>) -> Option<Vec<(u32, u32, HitPlace)>> {
             }
         })
         .collect()
+}
+
+fn parse_ways(bytes: &mut Bytes<'_>) -> Option<Ways> {
+    let mut ways = Ways::default();
+    for _ in 0..bytes.u64()? {
+        let bit = bytes.u32().filter(|bit| *bit < 64)?;
+        let (way, state) = (u16::try_from(bytes.u32()?).ok()?, bytes.u32()?);
+        ways.record(1 << bit, way, state);
+    }
+    for _ in 0..bytes.u64()? {
+        let (state, bits) = (bytes.u32()?, bytes.u64()?);
+        ways.record_terminal(bits, state);
+    }
+    Some(ways)
 }
 
 /// Bytes still to be read.

@@ -7,3 +7,4 @@ mod liveness;
 mod modes;
 mod storage;
 mod traps;
+mod ways;
