@@ -8,7 +8,7 @@
 mod batch;
 mod connection;
 mod error;
-mod preflight;
+pub(crate) mod preflight;
 mod reader;
 mod requests;
 mod shapes;
@@ -17,5 +17,6 @@ mod transaction_log;
 pub use batch::{Batch, BatchView, ControlRecord, RecordView, read_batches};
 pub use connection::{Connection, Frame};
 pub use error::{ErrorCode, WireError};
+pub(crate) use reader::{Reader, malformed};
 pub use requests::*;
 pub use transaction_log::{TransactionLogValue, transaction_log_key};

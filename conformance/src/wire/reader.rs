@@ -20,6 +20,11 @@ impl Reader {
         Self { rest }
     }
 
+    /// What has not been read yet.
+    pub fn rest(&self) -> Bytes {
+        self.rest.clone()
+    }
+
     /// The next `size` bytes.
     pub fn take(&mut self, size: usize) -> Result<Bytes, WireError> {
         if size > self.rest.len() {

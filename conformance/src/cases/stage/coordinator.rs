@@ -269,12 +269,11 @@ impl Stage {
                 let (error, results) = route
                     .coordinator(CoordinatorKey::Transaction(&id))?
                     .add_partitions_to_txn_batched(version, &[transaction])?;
-                match results.first() {
-                    Some((_, errors)) if error == ErrorCode::NONE => {
-                        first_error(errors).map(Real::error)
-                    }
-                    Some(_) | None => Ok(Real::error(error)),
+                if error != ErrorCode::NONE {
+                    return Ok(Real::error(error));
                 }
+                let errors = results.first().map(|(_, errors)| errors.as_slice());
+                first_error(errors.unwrap_or_default()).map(Real::error)
             },
         )?;
         Ok(())
@@ -344,7 +343,7 @@ fn fenced_below(version: i16, first: i16) -> impl Fn(ModelError) -> ModelError {
     }
 }
 
-fn first_error(errors: &wire::PartitionErrors) -> Result<ErrorCode, wire::WireError> {
+fn first_error(errors: &[(wire::TopicPartition, ErrorCode)]) -> Result<ErrorCode, wire::WireError> {
     errors
         .first()
         .map(|(_, error)| *error)

@@ -280,7 +280,8 @@ impl Stage {
                 identity.producer_epoch.0 == real.producer.epoch
                     && self.oracle.agrees(identity.producer_id, real.producer.id)
             }
-            None => real.producer == Producer::NONE,
+            // Beside a refusal stands whatever the schema's defaults are: nobody reads it.
+            None => real.error != ErrorCode::NONE || real.producer == Producer::NONE,
         };
         let offset = answer
             .offset

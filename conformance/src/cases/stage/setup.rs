@@ -144,6 +144,15 @@ impl Stage {
         }
     }
 
+    /// Waits; the case ends here where its time is over.
+    pub fn pass_time(&mut self, time: Duration) -> Outcome {
+        if self.route.pause(time) {
+            Ok(())
+        } else {
+            Err(waited("the case's next step").into())
+        }
+    }
+
     /// Waits until the sweep has aborted what the active id has open.
     pub fn await_time_out(&mut self) -> Outcome {
         let id = self.id();

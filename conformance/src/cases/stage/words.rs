@@ -5,7 +5,7 @@ use fencepost_spec::types::{Identity, ProducerId};
 
 use super::{Exchange, Real, Stage};
 use crate::cases::oracle::{Allowed, ModelAnswer};
-use crate::wire::Producer;
+use crate::wire::{ErrorCode, Producer};
 
 impl Stage {
     /// Keeps an exchange for the report.
@@ -40,11 +40,11 @@ impl Stage {
     /// An answer of the broker, with producer ids by their letters.
     pub(super) fn shown(&self, real: &Real) -> String {
         let mut text = real.error.to_string();
-        if real.producer != Producer::NONE {
+        if real.error == ErrorCode::NONE && real.producer != Producer::NONE {
             text.push(' ');
             text.push_str(&self.producer_text(real.producer));
         }
-        if real.offset >= 0 {
+        if real.error == ErrorCode::NONE && real.offset >= 0 {
             text.push_str(&format!(" at {}", real.offset));
         }
         text

@@ -1,5 +1,7 @@
 //! The describing requests (KIP-664).
 
+use std::time::Duration;
+
 use super::*;
 use crate::cases::stage::{Abort, Commit};
 
@@ -83,6 +85,8 @@ pub(super) const CASES: &[Case] = &[
         "ListTransactions filters by how long a transaction has been open.",
         |s| {
             s.ongoing(0)?;
+            // Longer than 0 ms: the next millisecond of the broker's clock.
+            s.pass_time(Duration::from_millis(5))?;
             s.list(&[], true, 0, "NONE [Ongoing]")?;
             s.list(&[], true, 3_600_000, "NONE []")
         },

@@ -1,0 +1,68 @@
+//! Our own cores over TCP: every level of the cases passes, faults that are put into the broker are each caught by a
+//! case, and no bytes of a client end it.
+
+mod faults;
+mod hostile;
+
+use std::net::SocketAddr;
+
+use fencepost::types::TransactionVersion;
+use fencepost_conformance::cases::{Level, Options, Report, Verdict, run};
+use fencepost_conformance::loopback::{Loopback, LoopbackConfig};
+
+fn broker(level: TransactionVersion) -> Loopback {
+    Loopback::start(LoopbackConfig::new(level)).expect("a free port of 127.0.0.1")
+}
+
+fn at(level: Level) -> Options {
+    Options {
+        level: Some(level),
+        ..Options::default()
+    }
+}
+
+/// Runs the cases; no failure, and nothing that cannot be said.
+fn all_pass(bootstrap: SocketAddr, level: Level) -> Report {
+    let report = run(bootstrap, &at(level), |_| {}).expect("a broker");
+    println!("{}", report.summary());
+    let bad: Vec<String> = report
+        .cases
+        .iter()
+        .filter(|case| matches!(case.verdict, Verdict::Fail | Verdict::Inconclusive))
+        .map(|case| case.story())
+        .collect();
+    assert!(bad.is_empty(), "{} cases:\n{}", bad.len(), bad.join("\n"));
+    report
+}
+
+#[test]
+fn transaction_version_2() {
+    let broker = broker(TransactionVersion::V2);
+    for level in [Level::Full, Level::Admin, Level::TwoPhase, Level::Fault] {
+        let report = all_pass(broker.address(), level);
+        assert_eq!(report.skipped, 0, "{}", report.summary());
+    }
+}
+
+#[test]
+fn transaction_version_1() {
+    let broker = broker(TransactionVersion::V1);
+    for level in [Level::Full, Level::Admin, Level::TwoPhase, Level::Fault] {
+        let report = all_pass(broker.address(), level);
+        let skipped = report.cases.iter().filter(|it| it.verdict == Verdict::Skip);
+        for case in skipped {
+            assert!(
+                case.reason.contains("transaction.version"),
+                "{}",
+                case.line()
+            );
+        }
+    }
+}
+
+/// 98,304 InitProducerIds: the epochs of three producer ids.
+#[test]
+fn epochs_to_their_end() {
+    let broker = broker(TransactionVersion::V2);
+    assert_eq!(all_pass(broker.address(), Level::Slow).skipped, 0);
+}
