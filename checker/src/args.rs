@@ -92,6 +92,21 @@ pub enum ProfileArg {
 pub enum Mode {
     /// Breadth first: every state, shortest counterexamples.
     Bfs,
+    /// Depth first: every state, in less memory; counterexamples are minimised, not the shortest.
+    Dfs,
+    /// Random walks: nothing is ever shown to hold; counterexamples are minimised.
+    Simulate,
+}
+
+impl Mode {
+    /// Its word on the command line and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bfs => "bfs",
+            Self::Dfs => "dfs",
+            Self::Simulate => "simulate",
+        }
+    }
 }
 
 /// The bounds of a search. A run that meets one is incomplete, never "holds".
@@ -139,9 +154,21 @@ pub struct Check {
     /// How to search.
     #[arg(long, default_value = "bfs")]
     pub mode: Mode,
+    /// With --mode simulate: the seed of the walks; 0 if it is not given.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// With --mode simulate: how many walks each run takes; 2000 if it is not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub walks: Option<u64>,
     /// The bounds.
     #[command(flatten)]
     pub limits: Limits,
+    /// With --mode bfs: keep what was searched here, level by level, so that a run that is killed can be resumed.
+    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    pub checkpoint: Option<PathBuf>,
+    /// With --mode bfs: go on from the checkpoints in this folder, and keep them up.
+    #[arg(long, value_name = "DIR")]
+    pub resume: Option<PathBuf>,
     /// Write a JUnit report.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,

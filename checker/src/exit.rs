@@ -1,5 +1,6 @@
 //! How the program ends.
 
+use fencepost_search::StorageError;
 use fencepost_spec::trace::Unreadable;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -82,6 +83,14 @@ pub enum Failure {
         /// Why.
         source: io::Error,
     },
+    /// A checkpoint that cannot be written, read, or is of something else.
+    #[error("the checkpoint of {run}: {source}")]
+    Checkpoint {
+        /// The run.
+        run: String,
+        /// What is wrong with it.
+        source: StorageError,
+    },
     /// The result could not be written.
     #[error("cannot write the result: {0}")]
     Output(io::Error),
@@ -111,7 +120,7 @@ impl Failure {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Unknown { .. } | Self::Usage(_) | Self::Trace { .. } => Exit::Usage,
-            Self::File { verb: "read", .. } => Exit::Usage,
+            Self::File { verb: "read", .. } | Self::Checkpoint { .. } => Exit::Usage,
             Self::Unreachable(_) => Exit::Unreachable,
             Self::File { .. } | Self::Output(_) | Self::Internal(_) => Exit::Internal,
         }

@@ -5,6 +5,7 @@
 
 mod args;
 mod bounds;
+mod cells;
 mod commands;
 mod exit;
 mod explorer;
@@ -12,6 +13,7 @@ mod export;
 
 mod junit;
 mod ledger;
+mod modes;
 mod output;
 mod progress;
 mod run;

@@ -82,6 +82,28 @@ pub struct Cell {
     pub answer: ErrorCode,
 }
 
+impl Cell {
+    /// More than any [`number`](Self::number).
+    pub const NUMBERS: usize = 16 * 32 * 64;
+
+    /// A number of its own for each cell.
+    pub fn number(&self) -> usize {
+        let state = match self.state {
+            CellState::NotLeading => 0,
+            CellState::NoMapping => 1,
+            CellState::Loading => 2,
+            CellState::NoProducerState => 3,
+            CellState::Open => 4,
+            CellState::Closed => 5,
+            CellState::GroupStable => 6,
+            CellState::GroupRebalancing => 7,
+            CellState::Settled(state) => 8 + state as usize,
+            CellState::Pending(state) => 20 + state as usize,
+        };
+        (self.request as usize * 32 + state) * 64 + self.answer as usize
+    }
+}
+
 impl fmt::Display for CellState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

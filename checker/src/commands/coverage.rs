@@ -1,6 +1,7 @@
 //! `fencepost coverage`: which cells of the decision tables the scenarios reach.
 
 use crate::args::{Coverage, RulesArg};
+use crate::cells::Named;
 use crate::exit::{Exit, Failure};
 use crate::output::{bold, say, say_json};
 use crate::select::{self, Run};
@@ -37,27 +38,10 @@ struct Reached {
 }
 
 #[derive(Serialize)]
-struct Named {
-    request: String,
-    state: String,
-    answer: &'static str,
-}
-
-#[derive(Serialize)]
 struct Reasoned {
     #[serde(flatten)]
     cell: Named,
     reason: &'static str,
-}
-
-impl From<&Cell> for Named {
-    fn from(cell: &Cell) -> Self {
-        Self {
-            request: format!("{:?}", cell.request),
-            state: cell.state.to_string(),
-            answer: cell.answer.name(),
-        }
-    }
 }
 
 /// Counts the cells that deliveries take, those included that leave their request waiting.
@@ -180,11 +164,7 @@ fn text(report: &Report) -> String {
     );
     for cell in &report.cells {
         let mark = if cell.printed { "" } else { "  (in no table)" };
-        text.push_str(&format!(
-            "  {:>12} {}{mark}\n",
-            cell.count,
-            line(&cell.cell)
-        ));
+        text.push_str(&format!("  {:>12} {}{mark}\n", cell.count, cell.cell));
     }
     text.push_str(&format!(
         "{}\n",
@@ -193,18 +173,13 @@ fn text(report: &Report) -> String {
     if report.never.is_empty() {
         text.push_str("  none\n");
     }
-    text.extend(
-        report
-            .never
-            .iter()
-            .map(|cell| format!("  {}\n", line(cell))),
-    );
+    text.extend(report.never.iter().map(|cell| format!("  {}\n", cell)));
     text.push_str(&format!("{}\n", bold("Printed and out of reach")));
     text.extend(
         report
             .unreachable
             .iter()
-            .map(|u| format!("  {}: {}\n", line(&u.cell), u.reason)),
+            .map(|u| format!("  {}: {}\n", u.cell, u.reason)),
     );
     for run in &report.runs {
         if let Some(reason) = &run.incomplete {
@@ -215,8 +190,4 @@ fn text(report: &Report) -> String {
         }
     }
     text
-}
-
-fn line(cell: &Named) -> String {
-    format!("{} in {}: {}", cell.request, cell.state, cell.answer)
 }

@@ -9,6 +9,7 @@ mod replay;
 #[cfg(test)]
 mod tests;
 mod value;
+mod verbs;
 pub mod vocabulary;
 
 pub use changes::{Change, changes};
@@ -18,6 +19,7 @@ pub use line::{Line, request_word};
 pub use read::actors;
 pub use replay::{NotEnabled, Replayed, replay, violated_at_end};
 pub use value::ValueKind;
+pub use verbs::fault_verb;
 
 use thiserror::Error;
 

@@ -480,6 +480,21 @@ pub const VERBS: &[Verb] = &[
 ];
 
 impl ActorKind {
+    /// What such an actor is called, without its number.
+    pub fn name(self) -> &'static str {
+        match self {
+            Producer => "producer",
+            Coordinator => "coordinator",
+            Log => "log",
+            Partition => "partition",
+            Group => "group",
+            Reader => "reader",
+            Manager => "manager",
+            Cluster => "cluster",
+            Network => "network",
+        }
+    }
+
     /// The kind of the actor of this name, whether a scenario has it or not.
     pub fn of(name: &str) -> Option<Self> {
         let (stem, number) = match name.split_once('/') {

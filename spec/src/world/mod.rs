@@ -41,21 +41,36 @@ impl World {
 
     /// Takes `action` in `state`; `None` where it is not enabled.
     pub fn take(&self, state: &State, action: &Action) -> Option<State> {
-        self.take_with_cell(state, action).map(|(next, _)| next)
+        self.take_noting(state, action, |_| ())
     }
 
     /// The same, with the decision-table cell that the step took, if it took one.
     pub fn take_with_cell(&self, state: &State, action: &Action) -> Option<(State, Option<Cell>)> {
+        let mut taken = None;
+        let next = self.take_noting(state, action, |cell| taken = Some(cell))?;
+        Some((next, taken))
+    }
+
+    /// The same, telling `note` the cell that the step took, or that left its request waiting.
+    pub fn take_noting(
+        &self,
+        state: &State,
+        action: &Action,
+        note: impl FnOnce(Cell),
+    ) -> Option<State> {
         let mut next = state.clone();
         let mut out = Out::default();
-        match self.apply(&mut next, action, &mut out) {
+        let step = self.apply(&mut next, action, &mut out);
+        if let Some(cell) = out.cell {
+            note(cell);
+        }
+        match step {
             Step::NotEnabled => None,
             Step::Handled => {
-                let cell = out.cell;
                 next.network.extend(out.messages);
                 self.settle(&mut next);
                 self.monitor(state, action, &mut next);
-                Some((next, cell))
+                Some(next)
             }
         }
     }

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod json;
+mod modes;
 mod saved_traces;
 mod support;
 mod tidy;

@@ -40,12 +40,17 @@ fn program() -> &'static Path {
 
 /// What the program says to these arguments.
 pub fn fencepost(arguments: &[&str]) -> Output {
-    Command::new(program())
+    command(arguments).output().expect("the program runs")
+}
+
+/// The program with these arguments, not yet started.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
+    command
         .args(arguments)
         .current_dir(root())
-        .env("NO_COLOR", "1")
-        .output()
-        .expect("the program runs")
+        .env("NO_COLOR", "1");
+    command
 }
 
 /// The exit code.

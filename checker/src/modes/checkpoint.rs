@@ -1,0 +1,41 @@
+//! Where the checkpoint of each run lies.
+
+use super::plan::Store;
+use crate::run;
+use crate::select::Run;
+use fencepost_search::Storage;
+use fencepost_spec::mutants::Mutant;
+use fencepost_spec::world::State;
+use std::path::PathBuf;
+
+/// Where a run's checkpoint is.
+pub struct Place {
+    /// As the engine takes it.
+    pub storage: Storage<State>,
+}
+
+impl Place {
+    /// The place of a run. A run that has none yet begins anew.
+    pub fn of(store: &Store, run: Run, mutant: Option<&Mutant>) -> Self {
+        let directory = folder(store, run, mutant);
+        let resume = store.resume && directory.is_dir();
+        Self {
+            storage: Storage {
+                directory,
+                label: run::name(run, mutant),
+                resume,
+                spill: None,
+            },
+        }
+    }
+}
+
+/// Whether any of the runs has a checkpoint.
+pub fn any(store: &Store, runs: &[Run], mutant: Option<&Mutant>) -> bool {
+    runs.iter().any(|run| folder(store, *run, mutant).is_dir())
+}
+
+fn folder(store: &Store, run: Run, mutant: Option<&Mutant>) -> PathBuf {
+    let name = run::name(run, mutant).replace(' ', "-").to_lowercase();
+    store.directory.join(name)
+}
