@@ -1,6 +1,7 @@
 //! The command line, as clap reads it.
 
 use crate::commands::conform_broker::{self, ReportFile};
+use crate::explorer::DEFAULT_ADDRESS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fencepost_conformance::cases::Level;
 use fencepost_spec::scenario::RuleSet;
@@ -41,8 +42,11 @@ pub enum Command {
     Table(Table),
     /// Say which cells of the decision tables the scenarios reach.
     Coverage(Coverage),
-    /// Open a scenario or a trace in stateright's Explorer.
+    /// Open scenarios, mutants and traces in stateright's Explorer.
     Explore(Explore),
+    /// Serve one model to `explore`.
+    #[command(hide = true)]
+    ServeModel(ServeModel),
     /// Replay a trace.
     Replay(Replay),
     /// Turn a trace into a chart or into another tool's format.
@@ -265,21 +269,42 @@ pub struct Conform {
 /// `fencepost explore`.
 #[derive(Debug, Args)]
 pub struct Explore {
-    /// A scenario by name, or a trace file.
+    /// A scenario by name, or a trace file, which opens at its last step; without one, the start
+    /// page with all there is.
     #[arg(value_name = "SCENARIO|TRACE")]
-    pub target: String,
+    pub target: Option<String>,
     /// Under which rules; by default the scenario's last rule set.
     #[arg(long)]
     pub rules: Option<RulesArg>,
-    /// With this mutant on.
+    /// With this mutant on, at the end of its counterexample where the ledger has one.
     #[arg(long, value_name = "ID")]
     pub mutant: Option<String>,
     /// Search the shortest counterexample of this property and open it.
-    #[arg(long, value_name = "PROPERTY")]
+    #[arg(long, value_name = "PROPERTY", requires = "target")]
     pub at: Option<String>,
     /// Where to listen; loopback only. Port 0 takes a free one.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
+    #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_ADDRESS)]
     pub address: String,
+    /// List the traces under this folder, in place of the current one.
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+    /// How many models are open at a time, each in a process of its own.
+    #[arg(long, value_name = "N", default_value = "4", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub models: u16,
+    /// Close a model that was not asked for this long, as in 90s, 5m or 1h. It opens again by itself.
+    #[arg(long, value_name = "T", default_value = "5m", value_parser = time)]
+    pub idle: Duration,
+}
+
+/// `fencepost serve-model`.
+#[derive(Debug, Args)]
+pub struct ServeModel {
+    /// The scenario.
+    pub scenario: String,
+    /// The rules.
+    pub rules: String,
+    /// The mutant, or `none`.
+    pub mutant: String,
 }
 
 /// On what to replay.

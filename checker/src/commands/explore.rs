@@ -1,20 +1,23 @@
-//! `fencepost explore`: stateright's Explorer on a scenario, or at the end of a trace.
+//! `fencepost explore`: the start page, or a scenario or the end of a trace in the Explorer.
 
-use crate::args::Explore;
+use crate::args::{Explore, RulesArg};
 use crate::exit::{Exit, Failure};
-use crate::explorer::{Shown, serve};
+use crate::explorer::{ModelName, Settings, Walk, listen, model_of, serve};
 use crate::output::{say, say_json};
-use crate::{run, select, traces};
-use fencepost_search::Options;
-use fencepost_spec::mutants::Mutant;
+use crate::{select, traces};
 use fencepost_spec::scenario;
-use fencepost_spec::world::{Action, State};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
 struct Opened {
     url: String,
+    #[serde(flatten)]
+    model: Option<OpenedModel>,
+}
+
+#[derive(Serialize)]
+struct OpenedModel {
     scenario: &'static str,
     rules: &'static str,
     mutant: Option<&'static str>,
@@ -23,97 +26,110 @@ struct Opened {
 
 /// What is to be opened.
 struct Target {
-    run: select::Run,
-    mutant: Option<&'static Mutant>,
-    actions: Vec<Action>,
-    states: Vec<State>,
+    model: ModelName,
+    walk: Walk,
 }
 
 /// Runs it, until the process is ended.
 pub fn run(args: &Explore, json: bool) -> Result<Exit, Failure> {
-    let Some(target) = target(args)? else {
-        return Ok(Exit::Finding);
+    let listener = listen(&args.address)?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Failure::Internal(error.to_string()))?;
+    let target = match &args.target {
+        None if args.mutant.is_none() => None,
+        name => match target(args, name.as_deref())? {
+            None => return Ok(Exit::Finding),
+            target => target,
+        },
     };
-    let world = run::world(target.run, target.mutant);
-    let shown = Shown::new(world, run::name(target.run, target.mutant));
-    let path = shown
-        .path_of(&target.actions, &target.states)
-        .ok_or_else(|| Failure::Internal("a replayed step is not listed".to_owned()))?;
-    serve(shown, &args.address, |address| {
-        let opened = Opened {
-            url: format!("http://{address}/#/steps{path}"),
-            scenario: target.run.0.name,
-            rules: target.run.1.name(),
-            mutant: target.mutant.map(|m| m.id),
-            steps: target.actions.len(),
-        };
-        if json {
-            say_json(true, &opened)
-        } else {
-            say(&format!("Open {}\nEnd it with Ctrl-C.\n", opened.url))
-        }
-    })?;
+    let path = target.as_ref().map_or_else(|| Ok("/".to_owned()), path)?;
+    let opened = Opened {
+        url: format!("http://{address}{path}"),
+        model: target.map(|target| OpenedModel {
+            scenario: target.model.run.0.name,
+            rules: target.model.run.1.name(),
+            mutant: target.model.mutant.map(|mutant| mutant.id),
+            steps: target.walk.len(),
+        }),
+    };
+    if json {
+        say_json(true, &opened)?;
+    } else {
+        say(&format!("Open {}\nEnd it with Ctrl-C.\n", opened.url))?;
+    }
+    let traces = args.traces.clone();
+    serve(
+        listener,
+        Settings {
+            traces: traces.unwrap_or_else(|| PathBuf::from(".")),
+            models: usize::from(args.models),
+            idle: args.idle,
+        },
+    )?;
     Ok(Exit::AsExpected)
 }
 
-/// The named scenario, or the named trace; `None` where a step of the trace is not enabled.
-fn target(args: &Explore) -> Result<Option<Target>, Failure> {
-    let path = Path::new(&args.target);
-    if scenario::find(&args.target).is_none() && path.is_file() {
-        let file = traces::read(path)?;
-        return Ok(match file.replay() {
-            Ok(replayed) => Some(Target {
-                run: (file.scenario, file.rules),
-                mutant: file.mutant,
-                actions: replayed.actions,
-                states: replayed.states,
-            }),
-            Err(refused) => {
-                Failure::told(&refused.to_string());
-                None
-            }
-        });
-    }
-    of_scenario(args).map(Some)
+fn path(target: &Target) -> Result<String, Failure> {
+    let fragment = target.walk.fragment(target.model, target.walk.len())?;
+    Ok(target.model.page() + &fragment)
 }
 
-fn of_scenario(args: &Explore) -> Result<Target, Failure> {
-    let names = [args.target.clone()];
-    let rules = args.rules.unwrap_or(crate::args::RulesArg::All);
-    let runs = select::runs(&names, rules)?;
-    let run = *runs
-        .last()
-        .ok_or_else(|| Failure::Internal("a scenario without rules".to_owned()))?;
-    let mutant = args.mutant.as_deref().map(select::mutant).transpose()?;
-    let (actions, states) = match &args.at {
-        None => (Vec::new(), Vec::new()),
-        Some(name) => way_to(run, mutant, name)?,
+/// The named scenario, or the named trace; `None` where a step of the trace is not enabled.
+fn target(args: &Explore, name: Option<&str>) -> Result<Option<Target>, Failure> {
+    let path = name.map(Path::new).filter(|path| path.is_file());
+    let Some(path) = path.filter(|_| name.and_then(scenario::find).is_none()) else {
+        return of_model(args, name).map(Some);
     };
-    Ok(Target {
-        run,
-        mutant,
-        actions,
-        states,
+    let file = traces::read(path)?;
+    Ok(match Walk::of_trace(&file) {
+        Ok(walk) => Some(Target {
+            model: model_of(&file),
+            walk,
+        }),
+        Err(refused) => {
+            Failure::told(&refused.to_string());
+            None
+        }
     })
 }
 
-/// The shortest counterexample of a property.
-fn way_to(
-    run: select::Run,
-    mutant: Option<&Mutant>,
-    name: &str,
-) -> Result<(Vec<Action>, Vec<State>), Failure> {
-    let id = select::property(name)?;
-    let options = Options {
-        stop_when: u64::from(id.bit()),
-        ..Options::default()
+/// A model at its start; at the end of a counterexample where one was asked for, or the mutant is
+/// judged there by one.
+fn of_model(args: &Explore, name: Option<&str>) -> Result<Target, Failure> {
+    let model = model(args, name)?;
+    let walk = match &args.at {
+        Some(property) => Walk::to_violation(model, select::property(property)?)?,
+        None if model.mutant.is_some() => match model.known_broken().first() {
+            Some(property) => Walk::to_violation(model, *property)?,
+            None => Walk::default(),
+        },
+        None => Walk::default(),
     };
-    let found = run::search(&run::world(run, mutant), &options)?;
-    match found.violation(id.name()) {
-        Some(hit) => Ok((hit.trace.actions.clone(), hit.trace.states.clone())),
-        None => Err(Failure::Usage(format!(
-            "{name} is not violated in {}; expected a property that is",
-            run::name(run, mutant)
-        ))),
+    Ok(Target { model, walk })
+}
+
+/// The model that the arguments name: a mutant alone stands where it is first judged.
+fn model(args: &Explore, name: Option<&str>) -> Result<ModelName, Failure> {
+    let mutant = args.mutant.as_deref().map(select::mutant).transpose()?;
+    let plan = mutant.and_then(|mutant| {
+        let asked = args.rules.unwrap_or(RulesArg::All).sets();
+        let here = |scenario| name.is_none_or(|name| name == scenario);
+        mutant
+            .plans
+            .iter()
+            .find(|plan| here(plan.scenario) && asked.contains(&plan.rules))
+    });
+    if let Some(plan) = plan {
+        let run = (select::scenario(plan.scenario)?, plan.rules);
+        return Ok(ModelName { run, mutant });
     }
+    let name = name.ok_or_else(|| {
+        Failure::Usage("the mutant is not judged under these rules; expected a scenario".to_owned())
+    })?;
+    let rules = args.rules.unwrap_or(RulesArg::All);
+    let runs = select::runs(&[name.to_owned()], rules)?;
+    let run = runs.last().copied();
+    let run = run.ok_or_else(|| Failure::Internal("a scenario without rules".to_owned()))?;
+    Ok(ModelName { run, mutant })
 }

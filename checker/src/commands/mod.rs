@@ -11,6 +11,7 @@ mod mutants;
 mod properties;
 mod replay;
 mod scenarios;
+mod serve_model;
 mod table;
 
 use crate::args::{Arguments, Command};
@@ -27,6 +28,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Command::Table(args) => table::run(args, json),
         Command::Coverage(args) => coverage::run(args, json, progress),
         Command::Explore(args) => explore::run(args, json),
+        Command::ServeModel(args) => serve_model::run(args),
         Command::Replay(args) => replay::run(args, json),
         Command::Conform(args) => conform::run(args, json),
         Command::Export(args) => export::run(args),

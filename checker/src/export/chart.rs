@@ -2,13 +2,17 @@
 //! sent to where it was taken, and what each step changed in the logs and stable offsets.
 
 use crate::story::worth_telling;
-use fencepost_spec::trace::{Change, Line, actors};
+use fencepost_spec::partition::Partition;
+use fencepost_spec::properties::{self, Id};
+use fencepost_spec::trace::{Change, Line, actors, violated_at_end};
 use fencepost_spec::world::{Action, State, World};
 
 /// A chart.
 pub struct Chart {
     /// The actors, from left to right.
     pub lanes: Vec<String>,
+    /// What stands at the end of each lane: of a partition, its offsets.
+    pub at_end: Vec<Option<String>>,
     /// The steps, from top to bottom.
     pub steps: Vec<Step>,
 }
@@ -25,6 +29,8 @@ pub struct Step {
     pub notes: Vec<String>,
     /// Whether a marker is written or sent here.
     pub marker: bool,
+    /// The properties that this step breaks.
+    pub breaks: Vec<Id>,
 }
 
 /// The values that a label shows.
@@ -45,7 +51,9 @@ impl Chart {
             .map(|(name, _)| name)
             .collect();
         let lines: Vec<_> = actions.iter().map(Line::from).collect();
-        lanes.retain(|lane| lines.iter().any(|line| line.actor == *lane));
+        if !lines.is_empty() {
+            lanes.retain(|lane| lines.iter().any(|line| line.actor == *lane));
+        }
         let changes: Vec<_> = states
             .windows(2)
             .map(|pair| worth_telling(&pair[0], &pair[1]))
@@ -59,10 +67,37 @@ impl Chart {
                 sent: sender(&lines, &changes, i).map(|at| (at, lane_of(&lanes, &lines[at].actor))),
                 notes: changes.get(i).map_or_else(Vec::new, |list| notes(list)),
                 marker: line.verb.contains("marker"),
+                breaks: states
+                    .get(i..i + 2)
+                    .map_or_else(Vec::new, |pair| breaks(world, pair)),
             })
             .collect();
-        Self { lanes, steps }
+        let at_end = states.last().map_or_else(Vec::new, |last| {
+            lanes.iter().map(|lane| offsets(last, lane)).collect()
+        });
+        Self {
+            lanes,
+            at_end,
+            steps,
+        }
     }
+}
+
+/// The properties that hold in the first of two states and are violated in the second.
+fn breaks(world: &World, pair: &[State]) -> Vec<Id> {
+    let before = properties::violated(world, &pair[0]);
+    let after = violated_at_end(world, &pair[1]);
+    Id::in_mask(after & !before).collect()
+}
+
+fn offsets(state: &State, lane: &str) -> Option<String> {
+    let named = |partition: &&Partition| format!("p{}", partition.index.0) == lane;
+    let partition = state.partitions.iter().find(named)?;
+    let (stable, high) = (partition.last_stable_offset(), partition.high_watermark);
+    Some(format!(
+        "last stable {}, high watermark {}",
+        stable.0, high.0
+    ))
 }
 
 fn lane_of(lanes: &[String], actor: &str) -> usize {

@@ -2,6 +2,8 @@
 //! sources.
 
 mod bad_input;
+mod browser;
+mod explorer;
 mod json;
 mod modes;
 mod saved_traces;

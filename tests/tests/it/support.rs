@@ -13,7 +13,7 @@ pub fn root() -> PathBuf {
 }
 
 /// The program, built once in the profile of this test run.
-fn program() -> &'static Path {
+pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let mut build = Command::new(env!("CARGO"));

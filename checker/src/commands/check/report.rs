@@ -3,6 +3,7 @@
 use crate::args::{Check, Mode};
 use crate::bounds::Bounds;
 use crate::exit::Failure;
+use crate::explorer::explorer_url;
 use crate::junit;
 use crate::modes::{self, How, Never, Plan, Searched};
 use crate::run::{self, Found};
@@ -85,6 +86,8 @@ pub struct Violation {
     pub saved: Option<String>,
     /// The command that opens it in the Explorer.
     pub explore: String,
+    /// The address that opens it while `fencepost explore` runs.
+    pub url: String,
     /// Each last action that breaks it, with its shortest counterexample.
     pub ways: Vec<Way>,
 }
@@ -210,6 +213,7 @@ fn violation(
         trace: lines(hit),
         saved,
         explore,
+        url: explorer_url(run, context.mutant, id),
         ways,
     })
 }

@@ -96,7 +96,11 @@ fn tell(text: &mut String, hit: &Hit<State, Action>, violation: &Violation) -> R
             .collect();
         let _ = writeln!(text, "  Last actions that break it: {}.", ways.join(", "));
     }
-    let _ = writeln!(text, "  Open it: {}", violation.explore);
+    let _ = writeln!(
+        text,
+        "  Open it: {}\n  Or, while `fencepost explore` runs: {}",
+        violation.explore, violation.url
+    );
     Ok(())
 }
 
