@@ -113,7 +113,7 @@ fn an_address_that_cannot_be_had_is_usage() {
         (["smoke", "--at", "S1"], "S1 is not violated"),
     ] {
         let fixed = ["explore", "--address", "127.0.0.1:0"];
-        let output = fencepost(&[&fixed, &arguments[..]].concat());
+        let output = fencepost(&[&fixed[..], &arguments[..]].concat());
         assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));
         assert!(stderr(&output).contains(expected), "{}", stderr(&output));
     }

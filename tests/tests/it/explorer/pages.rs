@@ -171,7 +171,7 @@ fn what_there_is_not_has_a_page_that_says_so() {
         ("/trace/none.trace", "There is no trace"),
         ("/trace/..%2F..%2FREADME.md", "There is no trace"),
         ("/trace/%2Fetc%2Fpasswd", "There is no trace"),
-        ("/trace/<script>", "There is no trace"),
+        ("/trace/%3Cscript%3E", "There is no trace"),
     ] {
         let answer = explorer.get(path);
         assert_eq!(answer.status, 404, "{path}: {}", answer.body);

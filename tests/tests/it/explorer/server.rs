@@ -28,7 +28,7 @@ impl Explorer {
     /// Starts it with further arguments.
     pub fn start(arguments: &[&str]) -> Self {
         let fixed = ["explore", "--json", "--address", "127.0.0.1:0"];
-        let mut child = command(&[&fixed, arguments].concat())
+        let mut child = command(&[&fixed[..], arguments].concat())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
