@@ -37,7 +37,7 @@ fn open(explorer: &Explorer, scenario: &str) {
 #[test]
 fn an_idle_model_is_closed_and_opens_again() {
     let explorer = Explorer::start(&["--idle", "1s"]);
-    assert_eq!(children(explorer.child.id()), []);
+    assert!(children(explorer.child.id()).is_empty());
     for _ in 0..2 {
         open(&explorer, "smoke");
         until("it is closed", || children(explorer.child.id()).is_empty());
