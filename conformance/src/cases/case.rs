@@ -1,6 +1,7 @@
 //! What a case is: a stable id, what it needs, where the rule comes from, and its steps.
 
 use super::stage::{Outcome, Stage};
+use crate::wire::VersionRange;
 
 /// How strongly the rule binds a broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,7 +90,7 @@ pub enum Need {
         key: i16,
         /// Kafka's name of the request.
         name: &'static str,
-        /// The version that the case sends.
+        /// The version that the case sends, or one with the same rules ([`spoken`]).
         version: i16,
     },
     /// A cluster whose finalized `transaction.version` is at least this.
@@ -103,6 +104,20 @@ impl std::fmt::Display for Need {
             Self::TransactionVersion(level) => write!(f, "transaction.version {level}"),
         }
     }
+}
+
+/// The version to send to a broker that speaks `range` where a case says `version`: that one, or
+/// the highest one below it that has the same rules, but for the words of refusals.
+pub fn spoken(key: i16, version: i16, range: VersionRange) -> Option<i16> {
+    let lowest_alike = match (key, version) {
+        // Produce, until it adds its partition by itself.
+        (0, 3..=11) => 3,
+        // AddPartitionsToTxn of clients, AddOffsetsToTxn, EndTxn without an identity in its answer.
+        (24, 0..=3) | (25, 0..=4) | (26, 0..=4) => 0,
+        _ => version,
+    };
+    let sent = version.min(range.max);
+    (sent >= lowest_alike.max(range.min)).then_some(sent)
 }
 
 /// The steps of a case.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::case::{Case, Level, Need};
+use super::case::{Case, Level, Need, spoken};
 use super::runner::SuiteError;
 use crate::wire::{ApiVersionsAnswer, Connection, ErrorCode};
 
@@ -104,7 +104,7 @@ pub fn lacks(case: &Case, answer: &ApiVersionsAnswer) -> Option<Need> {
         Need::Api { key, version, .. } => answer
             .apis
             .get(key)
-            .is_none_or(|range| !(range.min..=range.max).contains(version)),
+            .is_none_or(|range| spoken(*key, *version, *range).is_none()),
         Need::TransactionVersion(level) => answer.transaction_version() < *level,
     })
 }

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
-use kafka_protocol::messages::RequestHeader;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use kafka_protocol::messages::{FetchRequest, RequestHeader};
 use kafka_protocol::protocol::{Decodable, Encodable, HeaderVersion, Request, StrBytes};
 
 use super::error::WireError;
@@ -79,25 +79,21 @@ impl Connection {
         version: i16,
         request: &R,
     ) -> Result<R::Response, WireError> {
-        let frame = frame_of::<R>(version);
+        let answer = self.ask(version, request)?;
+        read::<R>(version, answer)
+    }
+
+    /// Sends one of the protocol crate's requests and waits for the body of its answer.
+    pub(super) fn ask<R: Request>(
+        &mut self,
+        version: i16,
+        request: &R,
+    ) -> Result<Bytes, WireError> {
         let mut body = BytesMut::new();
         request
             .encode(&mut body, version)
             .map_err(|error| WireError::Unencodable(error.to_string()))?;
-        let mut answer = self.call_raw(frame, &body)?;
-        let shape = response_shape(R::KEY, version).ok_or_else(|| {
-            WireError::Unencodable(format!("no answer shape for api {} v{version}", R::KEY))
-        })?;
-        preflight::check(shape, version, &answer)?;
-        let decoded = R::Response::decode(&mut answer, version)
-            .map_err(|error| WireError::Malformed(error.to_string()))?;
-        if answer.has_remaining() {
-            return Err(WireError::Malformed(format!(
-                "{} bytes after the answer",
-                answer.remaining()
-            )));
-        }
-        Ok(decoded)
+        self.call_raw(frame_of::<R>(version), &body)
     }
 
     /// Sends a hand-coded body and waits for the body of its answer.
@@ -163,6 +159,31 @@ impl Connection {
         }
         Ok(answer)
     }
+}
+
+/// The body of an answer, checked and decoded. Bytes after its end are dropped, as clients do.
+pub(super) fn read<R: Request>(version: i16, answer: Bytes) -> Result<R::Response, WireError> {
+    let shape = response_shape(R::KEY, version).ok_or_else(|| {
+        WireError::Unencodable(format!("no answer shape for api {} v{version}", R::KEY))
+    })?;
+    let parts = preflight::parts(shape, version, &answer)?;
+    let mut whole = if R::KEY == FetchRequest::KEY && parts.fields < parts.end {
+        // The crate refuses a tagged field of later versions, which is there to be ignored.
+        let mut plain = BytesMut::from(&answer[..parts.fields]);
+        plain.put_u8(0);
+        plain.freeze()
+    } else {
+        answer.slice(..parts.end)
+    };
+    let decoded = R::Response::decode(&mut whole, version)
+        .map_err(|error| WireError::Malformed(error.to_string()))?;
+    if whole.has_remaining() {
+        return Err(WireError::Malformed(format!(
+            "{} bytes after the answer",
+            whole.remaining()
+        )));
+    }
+    Ok(decoded)
 }
 
 /// The frame of a request that the protocol crate knows.

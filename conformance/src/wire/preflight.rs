@@ -67,18 +67,43 @@ pub struct Shape {
 /// # Errors
 /// [`WireError::Malformed`] with the place in bytes.
 pub fn check(shape: &Shape, version: i16, bytes: &[u8]) -> Result<(), WireError> {
+    let parts = parts(shape, version, bytes)?;
+    if parts.end == bytes.len() {
+        Ok(())
+    } else {
+        Err(malformed_at("bytes after the end", parts.end))
+    }
+}
+
+/// Where the parts of a message end, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The fields; the tagged fields of a flexible version follow.
+    pub fields: usize,
+    /// The message.
+    pub end: usize,
+}
+
+/// As [`check`], but for bytes after the end, which clients ignore in answers.
+///
+/// # Errors
+/// As [`check`].
+pub fn parts(shape: &Shape, version: i16, bytes: &[u8]) -> Result<Parts, WireError> {
     let mut walk = Walk {
         bytes,
         at: 0,
         version,
         flexible: version >= shape.flexible_from,
     };
-    walk.structure(shape.fields)?;
-    if walk.at == bytes.len() {
-        Ok(())
-    } else {
-        Err(walk.refuse("bytes after the end"))
+    walk.fields(shape.fields)?;
+    let fields = walk.at;
+    if walk.flexible {
+        walk.tags(shape.fields)?;
     }
+    Ok(Parts {
+        fields,
+        end: walk.at,
+    })
 }
 
 /// How many bytes the tagged fields at the start of `bytes` take.
@@ -105,16 +130,21 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn structure(&mut self, fields: &[Field]) -> Result<(), WireError> {
-        for field in fields {
-            if (field.from..=field.to).contains(&self.version) {
-                self.value(field.kind)?;
-            }
-        }
+        self.fields(fields)?;
         if self.flexible {
             self.tags(fields)
         } else {
             Ok(())
         }
+    }
+
+    fn fields(&mut self, fields: &[Field]) -> Result<(), WireError> {
+        for field in fields {
+            if (field.from..=field.to).contains(&self.version) {
+                self.value(field.kind)?;
+            }
+        }
+        Ok(())
     }
 
     fn value(&mut self, kind: Kind) -> Result<(), WireError> {
@@ -230,8 +260,12 @@ impl Walk<'_> {
     }
 
     fn refuse(&self, what: &str) -> WireError {
-        WireError::Malformed(format!("{what} at byte {}", self.at))
+        malformed_at(what, self.at)
     }
+}
+
+fn malformed_at(what: &str, at: usize) -> WireError {
+    WireError::Malformed(format!("{what} at byte {at}"))
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ impl Stage {
 
     /// AddPartitionsToTxn as clients send it, v0 to v3.
     pub fn add(&mut self, version: i16, who: Identity) -> Outcome {
-        self.require(24, "AddPartitionsToTxn", version)?;
+        let version = self.require(24, "AddPartitionsToTxn", version)?;
         let message =
             Message::AddPartitionsToTxn(self.addition(who, PartitionIndex(self.partition)));
         let (id, sent, partition) = (self.id(), self.wire(who), self.topic_partition());
@@ -202,7 +202,7 @@ impl Stage {
 
     /// AddOffsetsToTxn for the case's group.
     pub fn add_offsets(&mut self, version: i16, who: Identity) -> Outcome {
-        self.require(25, "AddOffsetsToTxn", version)?;
+        let version = self.require(25, "AddOffsetsToTxn", version)?;
         let message = Message::AddOffsetsToTxn(self.addition(who, OFFSETS));
         let (id, sent, group) = (self.id(), self.wire(who), self.group.clone());
         let request = format!("AddOffsetsToTxn v{version} {}", pair(who));
@@ -239,7 +239,7 @@ impl Stage {
     }
 
     fn by_broker(&mut self, version: i16, who: Identity, verify_only: bool) -> Outcome {
-        self.require(24, "AddPartitionsToTxn", version)?;
+        let version = self.require(24, "AddPartitionsToTxn", version)?;
         let message = Message::VerifyPartition(message::VerifyPartition {
             partition: PartitionIndex(self.partition),
             transactional_id: self.model_id(),
@@ -281,7 +281,7 @@ impl Stage {
 
     /// EndTxn; the identity of a v5 answer is adopted.
     pub fn end(&mut self, version: i16, who: Identity, result: TransactionResult) -> Outcome {
-        self.require(26, "EndTxn", version)?;
+        let version = self.require(26, "EndTxn", version)?;
         if version >= 5 && self.transaction_version < 1 {
             return Err(Stop::Skip(
                 "EndTxn v5 is refused at transaction.version 0".to_owned(),

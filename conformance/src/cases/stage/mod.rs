@@ -22,6 +22,7 @@ use fencepost_spec::rules::Rules;
 use fencepost_spec::types::*;
 use serde::Serialize;
 
+use super::case::spoken;
 use super::oracle::{Allowed, ModelAnswer, Oracle};
 use super::route::{Route, waited};
 use crate::wire::{ErrorCode, GroupMember, Producer, TopicPartition, VersionRange, WireError};
@@ -191,16 +192,17 @@ impl Stage {
         TopicPartition::new(&self.topic, i32::from(self.partition))
     }
 
-    /// Stops the case where the broker does not speak this version of a request.
-    fn require(&self, key: i16, name: &str, version: i16) -> Outcome {
-        match self.apis.get(&key) {
-            Some(range) if (range.min..=range.max).contains(&version) => Ok(()),
-            Some(range) => Err(Stop::Skip(format!(
+    /// The version to send; stops the case where the broker speaks none with the same rules.
+    fn require(&self, key: i16, name: &str, version: i16) -> Result<i16, Stop> {
+        let Some(range) = self.apis.get(&key) else {
+            return Err(Stop::Skip(format!("the broker does not speak {name}")));
+        };
+        spoken(key, version, *range).ok_or_else(|| {
+            Stop::Skip(format!(
                 "{name} v{version} is needed, the broker speaks {} to {}",
                 range.min, range.max
-            ))),
-            None => Err(Stop::Skip(format!("the broker does not speak {name}"))),
-        }
+            ))
+        })
     }
 
     /// An identity as it goes on the wire.

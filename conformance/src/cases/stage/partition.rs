@@ -40,7 +40,7 @@ impl Stage {
         sequence: i32,
         transactional: bool,
     ) -> Outcome {
-        self.require(0, "Produce", version)?;
+        let version = self.require(0, "Produce", version)?;
         if version >= 12 && self.transaction_version < 1 {
             return Err(Stop::Skip(
                 "Produce v12 cannot add at transaction.version 0".to_owned(),

@@ -33,6 +33,10 @@ pub struct Setting {
 }
 
 const DESCRIBE_TRANSACTIONS: i16 = 65;
+const CREATE_TOPICS: i16 = 19;
+const CREATE_TOPICS_VERSION: i16 = 5;
+const DELETE_TOPICS: i16 = 20;
+const DELETE_TOPICS_VERSION: i16 = 4;
 
 impl Stage {
     /// Creates the case's topic, with two partitions, and waits until they are led.
@@ -42,13 +46,22 @@ impl Stage {
         let Some(first) = brokers.first() else {
             return Err(Stop::Wrong("Metadata lists no broker".to_owned()));
         };
-        let spec = TopicSpec {
-            replicas: vec![first.id; 2],
-            ..TopicSpec::one_partition(&self.topic)
-        };
-        let error = self.route.any()?.create_topic(&spec)?;
-        if error != ErrorCode::NONE {
-            return Err(Stop::Unclear(format!("CreateTopics: {error}")));
+        if self
+            .require(CREATE_TOPICS, "", CREATE_TOPICS_VERSION)
+            .is_ok()
+        {
+            let spec = TopicSpec {
+                replicas: vec![first.id; 2],
+                ..TopicSpec::one_partition(&self.topic)
+            };
+            let error = self.route.any()?.create_topic(&spec)?;
+            if error != ErrorCode::NONE {
+                return Err(Stop::Unclear(format!("CreateTopics: {error}")));
+            }
+        } else {
+            // A broker that creates topics when it is asked about them gives its own number of
+            // partitions; without the second one the wait below ends the case.
+            self.route.any()?.ask_for_topic(&self.topic)?;
         }
         for partition in 0..2 {
             let partition = TopicPartition::new(&self.topic, partition);
@@ -74,18 +87,26 @@ impl Stage {
             .filter(|index| self.identities[*index].is_some())
             .map(|index| self.ids[index].clone())
             .collect();
+        let can_describe = self.require(DESCRIBE_TRANSACTIONS, "", 0).is_ok();
         for id in open {
             let key = CoordinatorKey::Transaction(&id);
-            if let Ok(coordinator) = self.route.coordinator(key)
-                && let Ok(described) = coordinator.describe_transaction(&id)
-                && described.state == "Ongoing"
-            {
+            let Ok(coordinator) = self.route.coordinator(key) else {
+                continue;
+            };
+            let may_be_open = !can_describe
+                || coordinator
+                    .describe_transaction(&id)
+                    .is_ok_and(|described| described.state == "Ongoing");
+            if may_be_open {
                 // InitProducerId fences and aborts, whatever epoch the coordinator is at.
                 let _ = coordinator.init_producer_id(1, InitProducerId::plain(&id));
             }
         }
+        let can_delete = self
+            .require(DELETE_TOPICS, "", DELETE_TOPICS_VERSION)
+            .is_ok();
         let topic = self.topic.clone();
-        if let Ok(any) = self.route.any() {
+        if can_delete && let Ok(any) = self.route.any() {
             let _ = any.delete_topic(&topic);
         }
     }

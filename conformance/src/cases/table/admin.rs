@@ -6,14 +6,13 @@ use super::*;
 use crate::cases::stage::{Abort, Commit};
 
 const KIP_664: &str = "KIP-664: describe and list transactions";
-const DESCRIBE: Need = api(65, "DescribeTransactions", 0);
 const LIST: Need = api(66, "ListTransactions", 1);
 
 pub(super) const CASES: &[Case] = &[
     core(
         "admin/01",
         "describe-along-a-transaction",
-        &[INIT_4, ADD_3, PRODUCE_11, END_4, DESCRIBE],
+        &[INIT_4, ADD_3, PRODUCE_11, END_4, DESCRIBE_0],
         KIP_664,
         "DescribeTransactions shows state, producer and partitions at every stage.",
         |s| {

@@ -346,7 +346,7 @@ pub(super) const CASES: &[Case] = &[
     core(
         "end/29",
         "v4-after-the-timer",
-        &[INIT_4, ADD_3, PRODUCE_11, END_4],
+        &[INIT_4, ADD_3, PRODUCE_11, END_4, DESCRIBE_0],
         "KAFKA-6119: the timer fences",
         "After the timer's abort the owner's EndTxn v4 is PRODUCER_FENCED.",
         |s| {
@@ -362,7 +362,7 @@ pub(super) const CASES: &[Case] = &[
     core(
         "end/30",
         "v5-after-the-timer",
-        ONE_V5,
+        &[INIT_4, ADD_3, PRODUCE_11, END_5, TV1, DESCRIBE_0],
         "KAFKA-19367: one bump of the timer's abort",
         "After the timer's abort the owner's abort by EndTxn v5 is a retry, its commit is not.",
         |s| {

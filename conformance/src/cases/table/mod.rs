@@ -96,6 +96,7 @@ const MARKERS_1: Need = api(27, "WriteTxnMarkers", 1);
 const MARKERS_2: Need = api(27, "WriteTxnMarkers", 2);
 const STAGE_3: Need = api(28, "TxnOffsetCommit", 3);
 const STAGE_5: Need = api(28, "TxnOffsetCommit", 5);
+const DESCRIBE_0: Need = api(65, "DescribeTransactions", 0);
 const TV1: Need = Need::TransactionVersion(1);
 const TV2: Need = Need::TransactionVersion(2);
 

@@ -6,6 +6,9 @@ use kafka_protocol::messages::ApiVersionsRequest;
 
 use super::{ErrorCode, WireError, text};
 use crate::wire::Connection;
+use crate::wire::connection::read;
+
+const UNSUPPORTED_VERSION: i16 = 35;
 
 /// Versions from `min` to `max`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +42,7 @@ impl ApiVersionsAnswer {
 }
 
 impl Connection {
-    /// ApiVersions v3.
+    /// ApiVersions v3; v0 of a broker that refuses v3 (KIP-511: it does so in the format of v0).
     ///
     /// # Errors
     /// As [`Connection::call`].
@@ -47,7 +50,12 @@ impl Connection {
         let request = ApiVersionsRequest::default()
             .with_client_software_name(text("fencepost"))
             .with_client_software_version(text("0"));
-        let answer = self.call(3, &request)?;
+        let newer = self.ask(3, &request)?;
+        let answer = if newer.starts_with(&UNSUPPORTED_VERSION.to_be_bytes()) {
+            self.call(0, &ApiVersionsRequest::default())?
+        } else {
+            read::<ApiVersionsRequest>(3, newer)?
+        };
         Ok(ApiVersionsAnswer {
             error: ErrorCode(answer.error_code),
             apis: answer

@@ -82,6 +82,18 @@ impl Connection {
             .collect()
     }
 
+    /// Asks about a topic so that a broker with automatic creation creates it (Metadata v12).
+    ///
+    /// # Errors
+    /// As [`Connection::call`].
+    pub fn ask_for_topic(&mut self, topic: &str) -> Result<(), WireError> {
+        let wanted = MetadataRequestTopic::default().with_name(Some(topic_name(topic)));
+        let request = MetadataRequest::default()
+            .with_topics(Some(vec![wanted]))
+            .with_allow_auto_topic_creation(true);
+        self.call(12, &request).map(drop)
+    }
+
     /// A topic's error code and the leader of each of its partitions (Metadata v12; the topic is
     /// not created by asking).
     ///
