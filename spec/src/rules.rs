@@ -128,6 +128,9 @@ pub struct LogRules {
     pub failure_clears_pending: bool,
     /// A completion whose append failed stays pending while it is retried (KAFKA-5416).
     pub completion_stays_pending: bool,
+    /// A completion that the log refuses because another broker leads is no longer pending, as any
+    /// other refused append (Kafka's rule, docs/DEVIATIONS.md).
+    pub refused_completion_clears_pending: bool,
     /// The record holds the previous epoch (KAFKA-20357, not in Kafka 4.4.0).
     pub log_last_epoch: bool,
     /// Load resumes what is prepared.
@@ -327,6 +330,7 @@ impl Rules {
             log: LogRules {
                 failure_clears_pending: true,
                 completion_stays_pending: true,
+                refused_completion_clears_pending: true,
                 log_last_epoch: false,
                 resume_prepared: true,
                 load_replaces_cache: true,

@@ -115,6 +115,7 @@ pub fn offset_fetch(version: TransactionVersion) -> Vec<Row> {
             group.staged.push(Staged {
                 identity: CURRENT,
                 offset: Payload(1),
+                decided: false,
                 ghost: Ghost::NONE,
             });
         }

@@ -48,15 +48,9 @@ impl Broker {
             None => Some(map::spec_producer_id(current.producer_id)?),
             Some(_) => None,
         };
-        let pending = match slot.pending() {
-            // A decision that nothing pursues: its completion was refused by the log.
-            None if metadata.is_some_and(|it| it.state.prepared().is_some()) => Some(Pending {
-                to: None,
-                stage: Stage::Abandoned,
-            }),
-            None => None,
-            Some(pending) => Some(self.abstract_pending(id, pending, blocking)?),
-        };
+        let pending = slot.pending();
+        let pending = pending.map(|pending| self.abstract_pending(id, pending, blocking));
+        let pending = pending.transpose()?;
         Ok(Slot {
             metadata,
             created,
@@ -87,12 +81,7 @@ impl Broker {
                 let awaiting = queued.iter().fold(left, PartitionSet::without);
                 Stage::WritingMarkers { queued, awaiting }
             }
-            i::Stage::Abandoned => {
-                return Ok(Pending {
-                    to: None,
-                    stage: Stage::Abandoned,
-                });
-            }
+            i::Stage::Abandoned => Stage::Abandoned,
             i::Stage::WritingMarkers { .. } | i::Stage::CompletionQueued => {
                 return Err(Unmapped::new("stage", &pending.stage).into());
             }

@@ -316,6 +316,7 @@ impl Offsets {
                     map::spec_producer_epoch(producer.producer_epoch),
                 ),
                 offset: payload(offset)?,
+                decided: false,
                 ghost: Ghost::NONE,
             })
         });

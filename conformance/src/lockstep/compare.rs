@@ -62,9 +62,7 @@ fn takes_snapshots(frame: &Frame<'_>) -> bool {
 
 /// Keeps of each producer's batches the last.
 fn forget_batches(partition: &mut Partition) {
-    let snapshot = partition.snapshot.iter_mut();
-    let in_snapshot = snapshot.flat_map(|it| it.producers.iter_mut());
-    for entry in partition.producers.iter_mut().chain(in_snapshot) {
+    for entry in &mut partition.producers {
         let forgotten = entry.batches.len().saturating_sub(1);
         entry.batches.drain(..forgotten);
     }

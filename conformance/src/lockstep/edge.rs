@@ -1,7 +1,7 @@
 //! One step, on both sides.
 
 use super::compare::compare;
-use super::known::{known_difference, stages_after_marker};
+use super::known::known_difference;
 use super::{Exclusion, Exclusions, Mismatch, Tamper};
 use crate::actors::{Difference, Frame, Production, Took, read_step};
 use crate::map::without_ghost;
@@ -107,10 +107,6 @@ impl Lockstep {
         }
         match compare(&frame, after, &production, exclusions) {
             Ok(()) => Ok(Edge::Taken(production)),
-            Err(_) if stages_after_marker(before, action) => {
-                exclusions.meet(Exclusion::StagedAfterMarker);
-                Ok(Edge::Excluded)
-            }
             Err(mismatch) => Err(mismatch),
         }
     }

@@ -4,42 +4,15 @@
 //! field is an exclusion of the report.
 
 use super::without_ghost;
-use fencepost_spec::coordinator::{Coordinator, Pending, Slot, Stage, Then, TransactionMetadata};
+use fencepost_spec::coordinator::{Coordinator, Slot, TransactionMetadata};
 use fencepost_spec::group::Group;
 use fencepost_spec::partition::{ParkedRequest, Partition};
 use fencepost_spec::step::{Context, Out, Step};
-use fencepost_spec::types::{Ghost, PartitionSet, Sequence, TransactionVersion};
-
-/// Whether a TV1 fence is on its way to the log. The model raises the stored epoch once the fence is durable, or when
-/// its append has failed; the implementation, as Kafka does, when it decides.
-pub fn is_tentative_fence(slot: &Slot) -> bool {
-    let Some(Pending {
-        to: Some(to),
-        stage,
-    }) = slot.pending
-    else {
-        return false;
-    };
-    let fences = match stage {
-        Stage::Appending(then) => match then {
-            Then::Fence { .. } | Then::Timeout => true,
-            Then::AnswerInit { .. }
-            | Then::AnswerAdd { .. }
-            | Then::AnswerVerify { .. }
-            | Then::AnswerEnd { .. }
-            | Then::Complete
-            | Then::Expire
-            | Then::Nothing => false,
-        },
-        Stage::WritingMarkers { .. } | Stage::Abandoned => false,
-    };
-    fences && to.client_version == TransactionVersion::Tv1
-}
+use fencepost_spec::types::{Ghost, PartitionSet, Sequence};
 
 /// A coordinator without ghosts, without the partitions of a decided transaction (in the implementation those are only
-/// the ones that still wait for their marker: the stage says which), without rounds, and with the epoch of a TV1 fence
-/// raised as soon as it is decided. Once decided, a failed fence is remembered by nobody who asks. A completion that was given up has no next value: the implementation keeps one where a
-/// marker was refused, and none where its record was.
+/// the ones that still wait for their marker: the stage says which), and without rounds. Once decided, a failed fence is
+/// remembered by nobody who asks.
 pub fn normal_coordinator(coordinator: &Coordinator) -> Coordinator {
     let mut coordinator = coordinator.clone();
     coordinator.slots.iter_mut().for_each(normal_slot);
@@ -48,15 +21,6 @@ pub fn normal_coordinator(coordinator: &Coordinator) -> Coordinator {
 
 fn normal_slot(slot: &mut Slot) {
     slot.round = 0;
-    let fence = is_tentative_fence(slot);
-    let raised = slot
-        .pending
-        .and_then(|pending| pending.to)
-        .filter(|_| fence);
-    if let (Some(metadata), Some(to)) = (slot.metadata.as_mut(), raised) {
-        metadata.producer_epoch = to.producer_epoch;
-        metadata.last_producer_epoch = None;
-    }
     if let Some(metadata) = slot.metadata.as_mut() {
         normal_metadata(metadata);
         if metadata.state.prepared().is_some() {
@@ -69,9 +33,6 @@ fn normal_slot(slot: &mut Slot) {
     };
     if let Some(to) = pending.to.as_mut() {
         normal_metadata(to);
-    }
-    if pending.stage == Stage::Abandoned {
-        pending.to = None;
     }
 }
 

@@ -4,7 +4,7 @@
 //! coordinator (v4 and later: verify only under TV1, implicit add under TV2).
 //! SOURCE: KIP-98; KIP-890 parts 1 and 2; KAFKA-18660 (pending before identity).
 
-use super::{Coordinator, Then, TransactionMetadata, TransactionState};
+use super::{Coordinator, Slot, Then, TransactionMetadata, TransactionState};
 use crate::coverage::{Cell, CellRequest};
 use crate::error_code::ErrorCode;
 use crate::message::{AddPartitionsToTxn, Message, RequestKind, VerifyPartition};
@@ -144,7 +144,7 @@ impl Coordinator {
             return Row::Refuse(ErrorCode::ConcurrentTransactions);
         }
         let Some(metadata) = slot.metadata else {
-            return Row::Refuse(ErrorCode::InvalidProducerIdMapping);
+            return Row::Refuse(unknown(slot, identity));
         };
         if let Some(error) = identity_error(&metadata, identity) {
             return Row::Refuse(error);
@@ -175,8 +175,9 @@ impl Coordinator {
         partition: PartitionIndex,
     ) -> Row {
         use TransactionState::*;
-        let Some(metadata) = self.slots[usize::from(id.0)].metadata else {
-            return Row::Refuse(ErrorCode::InvalidProducerIdMapping);
+        let slot = &self.slots[usize::from(id.0)];
+        let Some(metadata) = slot.metadata else {
+            return Row::Refuse(unknown(slot, identity));
         };
         if let Some(error) = identity_error(&metadata, identity) {
             return Row::Refuse(error);
@@ -216,6 +217,12 @@ impl Coordinator {
             self.begin_append(ctx, id, Some(to), then, out);
         }
     }
+}
+
+/// The answer where nothing is logged of the id.
+fn unknown(slot: &Slot, identity: Identity) -> ErrorCode {
+    slot.unlogged_refusal(identity)
+        .unwrap_or(ErrorCode::InvalidProducerIdMapping)
 }
 
 /// Producer id before epoch; the epoch must be equal, higher is refused as lower is.

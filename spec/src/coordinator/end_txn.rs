@@ -252,11 +252,13 @@ fn refusal(
         (EndTxnGuard::NoPendingTransition, _) => {
             slot.pending.map(|_| ErrorCode::ConcurrentTransactions)
         }
-        (EndTxnGuard::MappingExists, None) if slot.pending.is_none() => {
+        (EndTxnGuard::MappingExists, None) if slot.created.is_none() => {
             Some(ErrorCode::InvalidProducerIdMapping)
         }
         (EndTxnGuard::MappingExists, _) => None,
-        (EndTxnGuard::SameProducerId | EndTxnGuard::CurrentEpoch, None) => None,
+        (EndTxnGuard::SameProducerId | EndTxnGuard::CurrentEpoch, None) => {
+            slot.unlogged_refusal(request.identity)
+        }
         (EndTxnGuard::SameProducerId, Some(m)) => wrong_producer_id(request, m),
         (EndTxnGuard::CurrentEpoch, Some(m)) => wrong_epoch(ctx, request, m),
     }

@@ -206,6 +206,14 @@ impl Coordinator {
             }
         };
         let to = metadata.prepared(TransactionResult::Abort, end);
+        if end.version == TransactionVersion::Tv1 {
+            // TV1's fence counts from the decision on, whether or not it becomes durable.
+            self.slot(id).metadata = Some(TransactionMetadata {
+                producer_epoch: to.producer_epoch,
+                last_producer_epoch: None,
+                ..metadata
+            });
+        }
         self.begin_append(ctx, id, Some(to), then, out);
     }
 
@@ -221,19 +229,14 @@ impl Coordinator {
         };
         let rules = &ctx.rules.init;
         let slot = self.slot(id);
-        let Some(metadata) = slot.metadata.as_mut() else {
-            return;
-        };
-        match ctx.version {
-            TransactionVersion::Tv1 => {
-                metadata.producer_epoch = to.producer_epoch;
+        match (to.client_version, slot.metadata.as_mut()) {
+            (TransactionVersion::Tv1, _) => {
                 slot.has_failed_epoch_fence = rules.remember_failed_fence;
             }
-            TransactionVersion::Tv2 => {
-                if !rules.failed_fence_keeps_epoch {
-                    metadata.producer_epoch = to.producer_epoch;
-                }
+            (TransactionVersion::Tv2, Some(metadata)) if !rules.failed_fence_keeps_epoch => {
+                metadata.producer_epoch = to.producer_epoch;
             }
+            (TransactionVersion::Tv2, _) => {}
         }
     }
 
@@ -270,7 +273,7 @@ fn fenced_tv1(metadata: &TransactionMetadata, bumps: bool, already: bool) -> Pre
         last_producer_epoch: None,
         prev_producer_id: metadata.producer_id,
         next: None,
-        version: metadata.client_version,
+        version: TransactionVersion::Tv1,
     }
 }
 

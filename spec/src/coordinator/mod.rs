@@ -128,6 +128,19 @@ pub struct Slot {
     pub round: u8,
 }
 
+impl Slot {
+    /// How an id whose first identity is not logged compares: it has a producer id and no epoch
+    /// yet, so nobody is who it waits for.
+    fn unlogged_refusal(&self, asked: Identity) -> Option<ErrorCode> {
+        let created = self.created.filter(|_| self.metadata.is_none())?;
+        Some(if created == asked.producer_id {
+            ErrorCode::ProducerFenced
+        } else {
+            ErrorCode::InvalidProducerIdMapping
+        })
+    }
+}
+
 /// A coordinator.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Coordinator {

@@ -167,7 +167,8 @@ impl Coordinator {
                 }
                 self.send_append(ctx, id, pending.to, out);
             }
-            Then::Complete => self.abandon(id),
+            Then::Complete if !ctx.rules.log.refused_completion_clears_pending => self.abandon(id),
+            Then::Complete => self.give_up(ctx, id, then, error, out),
             Then::Fence { .. } | Then::Timeout => {
                 self.fence_failed(ctx, id, pending);
                 self.give_up(ctx, id, then, error, out);

@@ -3,7 +3,7 @@
 //! WHO: transaction coordinator to group coordinator. SOURCE: KIP-98; KAFKA-17507 (acknowledged
 //! only once applied).
 
-use super::{Group, GroupState};
+use super::{Group, GroupState, Staged};
 use crate::error_code::ErrorCode;
 use crate::message::WriteTxnMarkers;
 use crate::partition::{Partition, marker_answer};
@@ -31,6 +31,7 @@ impl Group {
                     out.send(marker_answer(request, ErrorCode::None));
                 }
                 if !ignored {
+                    self.decide(ctx, request);
                     self.unapplied.push(*request);
                 }
             }
@@ -45,12 +46,8 @@ impl Group {
         }
         let marker = self.unapplied.remove(0);
         let rules = &ctx.rules.group;
-        let mine = |identity: Identity| {
-            identity.producer_id == marker.identity.producer_id
-                && (rules.staged_by_producer_id
-                    || identity.producer_epoch <= marker.identity.producer_epoch)
-        };
-        let (decided, left): (Vec<_>, Vec<_>) = self.staged.iter().partition(|s| mine(s.identity));
+        let mine = |s: &Staged| s.decided && s.identity.producer_id == marker.identity.producer_id;
+        let (decided, left): (Vec<_>, Vec<_>) = self.staged.iter().partition(|s| mine(s));
         self.staged = left.into_iter().collect();
         if marker.result == TransactionResult::Commit {
             for staged in decided {
@@ -63,5 +60,16 @@ impl Group {
             out.send(marker_answer(&marker, ErrorCode::None));
         }
         Step::Handled
+    }
+
+    /// A marker decides what its producer has staged before it in the log.
+    fn decide(&mut self, ctx: &Context<'_>, marker: &WriteTxnMarkers) {
+        let by_id = ctx.rules.group.staged_by_producer_id;
+        for staged in &mut self.staged {
+            let not_newer = staged.identity.producer_epoch <= marker.identity.producer_epoch;
+            let same_id = staged.identity.producer_id == marker.identity.producer_id;
+            staged.decided |= same_id && (by_id || not_newer);
+        }
+        self.staged.sort();
     }
 }

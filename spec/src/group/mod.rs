@@ -25,6 +25,8 @@ pub struct Staged {
     pub identity: Identity,
     /// The offset.
     pub offset: Payload,
+    /// A marker for it is in the log, and not applied yet.
+    pub decided: bool,
     /// The transaction that it belongs to.
     pub ghost: Ghost,
 }
@@ -40,7 +42,7 @@ pub struct Group {
     pub member: ProducerIndex,
     /// The published offset; 0 where there is none.
     pub committed: Payload,
-    /// Staged offsets, one a producer id.
+    /// Staged offsets: of each producer id one, and those whose marker is not applied yet.
     pub staged: List<Staged, 2>,
     /// Markers in the log that are not applied yet.
     pub unapplied: List<WriteTxnMarkers, 1>,

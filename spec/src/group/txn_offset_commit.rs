@@ -7,7 +7,7 @@ use super::{Group, GroupState, Staged};
 use crate::coverage::{Cell, CellRequest, CellState};
 use crate::error_code::ErrorCode;
 use crate::message::{Message, TxnOffsetCommit};
-use crate::partition::{ParkedRequest, Partition, Record, RecordKind, verified_error};
+use crate::partition::{ParkedRequest, Partition, Record, RecordKind, passed_error};
 use crate::step::{Context, Out, Step};
 use crate::types::*;
 
@@ -31,6 +31,10 @@ impl Group {
         }
         let asks = partition.must_ask(ctx, request.identity, true, request.version);
         if asks && rules.verify_staging {
+            let old = partition.epoch_error(request.identity);
+            if let Some(error) = old.filter(|_| rules.staging_checks_epoch) {
+                return self.stage_answer(request, error, out);
+            }
             let parked = ParkedRequest::TxnOffsetCommit(*request);
             let id = request.transactional_id;
             let verify = partition.park(parked, id, request.version, request.ghost);
@@ -49,7 +53,7 @@ impl Group {
         error: ErrorCode,
         out: &mut Out,
     ) -> Step {
-        match verified_error(error, request.version) {
+        match passed_error(error) {
             ErrorCode::None => self.stage(partition, ctx, request, guard_stands, out),
             error => self.stage_answer(request, error, out),
         }
@@ -88,10 +92,11 @@ impl Group {
         let staged = Staged {
             identity: request.identity,
             offset: request.offset,
+            decided: false,
             ghost: request.ghost,
         };
         self.staged
-            .retain(|s| s.identity.producer_id != staged.identity.producer_id);
+            .retain(|s| s.decided || s.identity.producer_id != staged.identity.producer_id);
         self.staged.push(staged);
         self.staged.sort();
         out.cell = Some(self.stage_cell(ErrorCode::None));

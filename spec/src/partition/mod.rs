@@ -15,7 +15,7 @@ mod write_txn_markers;
 
 pub use aborted_index::AbortedTxn;
 pub use fetch::{Bound, decided, read_committed_view};
-pub(crate) use produce::verified_error;
+pub(crate) use produce::passed_error;
 pub use producer_state::{Batch, ProducerEntry};
 pub use recovery::Snapshot;
 pub use verification::{Parked, ParkedRequest, VerificationEntry};

@@ -2,8 +2,8 @@
 //!
 //! WHO: producer to partition leader. SOURCE: KIP-98 (epoch, sequence, five-batch window);
 //! KIP-890 (verification under TV1, implicit add under TV2); KAFKA-14916 (plain batches).
-//! The checks at append stand in Kafka's order: duplicate, verification, epoch, sequence,
-//! transactional flag.
+//! The checks at append stand in Kafka's order: duplicate, epoch (KAFKA-19690), verification,
+//! sequence, transactional flag.
 
 use super::{Parked, ParkedRequest, Partition, Record, RecordKind};
 use crate::coverage::{Cell, CellRequest, CellState};
@@ -125,16 +125,18 @@ impl Partition {
         request: &Produce,
         guard_stands: bool,
     ) -> Option<ErrorCode> {
-        self.guard_error(
-            ctx,
-            request.identity,
-            request.transactional,
-            request.version,
-            guard_stands,
-        )
-        .or_else(|| self.epoch_error(request.identity))
-        .or_else(|| self.sequence_error(ctx, request))
-        .or_else(|| self.plain_error(ctx, request))
+        self.epoch_error(request.identity)
+            .or_else(|| {
+                self.guard_error(
+                    ctx,
+                    request.identity,
+                    request.transactional,
+                    request.version,
+                    guard_stands,
+                )
+            })
+            .or_else(|| self.sequence_error(ctx, request))
+            .or_else(|| self.plain_error(ctx, request))
     }
 
     /// The coordinator's answer must be about the transaction that is written now.
@@ -163,14 +165,14 @@ impl Partition {
         let lower_asked = self.verification.iter().any(|v| {
             v.producer_id == request.identity.producer_id && request.sequence > v.lowest_sequence
         });
-        if lower_asked && rules.check_first_sequence {
+        let known = self.producer(request.identity.producer_id);
+        let remembers_nothing = known.is_none_or(|entry| entry.batches.is_empty());
+        let starts_at_0 = remembers_nothing && self.asked_under_tv2(request.identity.producer_id);
+        let wrong_start = starts_at_0 && request.sequence != Sequence::FIRST;
+        if (lower_asked || wrong_start) && rules.check_first_sequence {
             return gap;
         }
-        let Some(entry) = self.producer(request.identity.producer_id) else {
-            let first = request.version == TransactionVersion::Tv2 && request.transactional;
-            let wrong = first && rules.check_first_sequence && request.sequence != Sequence::FIRST;
-            return if wrong { gap } else { None };
-        };
+        let entry = known?;
         let last = entry
             .batches
             .last()
@@ -185,6 +187,12 @@ impl Partition {
         } else {
             gap
         }
+    }
+
+    /// Whether a TV2 request of the producer has asked: its epoch is new, so its sequences start at 0.
+    fn asked_under_tv2(&self, id: ProducerId) -> bool {
+        let mut asked = self.verification.iter();
+        asked.any(|v| v.producer_id == id && v.version == TransactionVersion::Tv2)
     }
 
     fn plain_error(&self, ctx: &Context<'_>, request: &Produce) -> Option<ErrorCode> {
@@ -228,18 +236,15 @@ impl Partition {
     }
 }
 
-/// How the coordinator's verdict reaches the producer.
-/// SOURCE: `AddPartitionsToTxnManager`, `ReplicaManager.handleProduceAppend`.
-pub(crate) fn verified_error(error: ErrorCode, version: TransactionVersion) -> ErrorCode {
-    match error {
-        ErrorCode::ProducerFenced => ErrorCode::InvalidProducerEpoch,
-        ErrorCode::ConcurrentTransactions => match version {
-            TransactionVersion::Tv1 => ErrorCode::NotEnoughReplicas,
-            TransactionVersion::Tv2 => ErrorCode::ConcurrentTransactions,
-        },
+/// How the coordinator's verdict reaches the sender of a batch: what passes by itself becomes an
+/// error that every producer retries. A TV2 producer knows CONCURRENT_TRANSACTIONS.
+/// SOURCE: `ReplicaManager.handleProduceAppend`.
+fn verified_error(error: ErrorCode, version: TransactionVersion) -> ErrorCode {
+    let unknown_to_producers = match error {
+        ErrorCode::ConcurrentTransactions => version == TransactionVersion::Tv1,
         ErrorCode::CoordinatorLoadInProgress
         | ErrorCode::CoordinatorNotAvailable
-        | ErrorCode::NotCoordinator => ErrorCode::NotEnoughReplicas,
+        | ErrorCode::NotCoordinator => true,
         ErrorCode::None
         | ErrorCode::UnknownTopicOrPartition
         | ErrorCode::NotLeaderOrFollower
@@ -250,13 +255,29 @@ pub(crate) fn verified_error(error: ErrorCode, version: TransactionVersion) -> E
         | ErrorCode::InvalidRequest
         | ErrorCode::OutOfOrderSequenceNumber
         | ErrorCode::InvalidProducerEpoch
+        | ErrorCode::ProducerFenced
         | ErrorCode::InvalidTxnState
         | ErrorCode::InvalidProducerIdMapping
         | ErrorCode::InvalidTransactionTimeout
         | ErrorCode::TransactionCoordinatorFenced
         | ErrorCode::TransactionalIdAuthorizationFailed
         | ErrorCode::UnstableOffsetCommit
-        | ErrorCode::TransactionAbortable => error,
+        | ErrorCode::TransactionAbortable => false,
+    };
+    if unknown_to_producers {
+        ErrorCode::NotEnoughReplicas
+    } else {
+        passed_error(error)
+    }
+}
+
+/// The coordinator's verdict as a leader passes it on.
+/// SOURCE: `AddPartitionsToTxnManager`.
+pub(crate) fn passed_error(error: ErrorCode) -> ErrorCode {
+    if error == ErrorCode::ProducerFenced {
+        ErrorCode::InvalidProducerEpoch
+    } else {
+        error
     }
 }
 

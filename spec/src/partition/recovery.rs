@@ -15,7 +15,7 @@ use crate::types::*;
 pub struct Snapshot {
     /// It covers the log below this offset.
     pub offset: Offset,
-    /// The entries.
+    /// The entries, each with its last batch only.
     pub producers: List<ProducerEntry, 2>,
 }
 
@@ -26,6 +26,10 @@ impl Partition {
             return Step::NotEnabled;
         }
         let mut producers = self.producers.clone();
+        for entry in &mut producers {
+            let older = entry.batches.len().saturating_sub(1);
+            entry.batches.drain(..older);
+        }
         if !rules.storage.snapshot_open_txns {
             producers.iter_mut().for_each(|e| e.open = None);
         }

@@ -133,6 +133,7 @@ impl Partition {
             Some(entry) if entry.epoch < identity.producer_epoch => {
                 entry.epoch = identity.producer_epoch;
                 entry.lowest_sequence = sequence;
+                entry.version = version;
             }
             Some(_) => {}
             None => {

@@ -625,7 +625,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "bump-retry",
         says: "A client's bump after a given-up Produce, over a coordinator fail-over.",
         profile: Profile::Default,
-        runs: &[(Tv1, &[S7]), (Tv2, &[])],
+        runs: &[(Tv1, &[S7]), (Tv2, &[S7])],
         build: |_| {
             Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
                 .fault(Fault::GiveUp, 1)

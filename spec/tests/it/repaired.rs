@@ -23,6 +23,18 @@ fn a_logged_last_epoch_keeps_the_retry_of_a_bump() {
 }
 
 #[test]
+fn a_refused_completion_that_stays_pending_fences_nobody() {
+    assert_eq!(breaks("bump-retry", RuleSet::Tv2, |_| {}), ["S7"]);
+    let none: [&str; 0] = [];
+    assert_eq!(
+        breaks("bump-retry", RuleSet::Tv2, |r| {
+            r.log.refused_completion_clears_pending = false;
+        }),
+        none
+    );
+}
+
+#[test]
 fn a_marker_for_a_leaderless_partition_is_sent_again() {
     for set in [RuleSet::Tv1, RuleSet::Tv2] {
         assert!(!breaks("leaderless", set, |_| {}).is_empty());
