@@ -127,17 +127,19 @@ impl Role {
         match self {
             Self::Producer(world, p) => {
                 let state = world.initial();
-                RoleState::Producer(state.producers[usize::from(p.0)].clone(), state.budgets)
+                let producer = &*state.producers[usize::from(p.0)];
+                RoleState::Producer(producer.clone(), state.budgets)
             }
             Self::Coordinator(world) => {
                 let state = world.initial();
-                RoleState::Coordinator(state.coordinators[0].clone(), state.budgets)
+                RoleState::Coordinator((*state.coordinators[0]).clone(), state.budgets)
             }
-            Self::Log(world) => RoleState::Log(world.initial().log),
+            Self::Log(world) => RoleState::Log((*world.initial().log).clone()),
             Self::Partition(world, p) => {
                 let state = world.initial();
-                let group = state.group.filter(|_| world.is_offsets(*p));
-                RoleState::Partition(Box::new(state.partitions[usize::from(p.0)].clone()), group)
+                let group = state.group.as_deref().filter(|_| world.is_offsets(*p));
+                let partition = (*state.partitions[usize::from(p.0)]).clone();
+                RoleState::Partition(Box::new(partition), group.cloned())
             }
         }
     }

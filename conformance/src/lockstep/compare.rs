@@ -17,16 +17,16 @@ pub(super) fn normal(frame: &Frame<'_>, state: &State) -> State {
     };
     let mut state = state.clone();
     for coordinator in &mut state.coordinators {
-        *coordinator = normal_coordinator(coordinator);
+        **coordinator = normal_coordinator(coordinator);
     }
     for partition in &mut state.partitions {
         let offsets = frame.scenario.offsets && partition.index.0 == frame.scenario.partitions;
-        *partition = normal_partition(partition, offsets);
+        **partition = normal_partition(partition, offsets);
         if takes_snapshots(frame) {
             forget_batches(partition);
         }
     }
-    state.group = state.group.map(|group| normal_group(&group, &ctx));
+    state.group = state.group.map(|group| normal_group(&group, &ctx).into());
     state
 }
 
@@ -38,20 +38,20 @@ pub(super) fn abstracted(
 ) -> Result<State, Difference> {
     let mut state = normal.clone();
     for (at, broker) in production.brokers().iter().enumerate() {
-        state.coordinators[at] = broker.abstract_state(frame.scenario.ids, frame.blocking)?;
+        *state.coordinators[at] = broker.abstract_state(frame.scenario.ids, frame.blocking)?;
     }
     for (at, replica) in production.replicas().iter().enumerate() {
         let lags = frame.scenario.pace.apply_lag;
         let applied = lags.then_some(normal.partitions[at].applied);
-        state.partitions[at] = replica.abstract_state(applied)?;
+        *state.partitions[at] = replica.abstract_state(applied)?;
         if takes_snapshots(frame) {
             forget_batches(&mut state.partitions[at]);
         }
     }
     if let Some(offsets) = production.offsets() {
         let at = usize::from(frame.scenario.partitions);
-        state.partitions[at] = offsets.abstract_partition()?;
-        state.group = Some(offsets.abstract_group()?);
+        *state.partitions[at] = offsets.abstract_partition()?;
+        state.group = Some(offsets.abstract_group()?.into());
     }
     Ok(state)
 }

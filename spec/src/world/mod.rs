@@ -4,11 +4,13 @@ mod action;
 mod apply;
 mod enabled;
 mod monitor;
+mod part;
 mod settle;
 mod state;
 mod stranger;
 
 pub use action::Action;
+pub use part::Part;
 pub use state::{Manager, Seed, State};
 
 use crate::coverage::Cell;
@@ -60,19 +62,33 @@ impl World {
     ) -> Option<State> {
         let mut next = state.clone();
         let mut out = Out::default();
-        let step = self.apply(&mut next, action, &mut out);
+        let step = self.advance(state, action, &mut next, &mut out);
         if let Some(cell) = out.cell {
             note(cell);
         }
         match step {
             Step::NotEnabled => None,
-            Step::Handled => {
-                next.network.extend(out.messages);
-                self.settle(&mut next);
-                self.monitor(state, action, &mut next);
-                Some(next)
-            }
+            Step::Handled => Some(next),
         }
+    }
+
+    /// The same into a state that is there already, of which only what differs is written. False where the action is
+    /// not enabled; `next` is then not to be used, except to be written again.
+    pub fn take_into(&self, state: &State, action: &Action, next: &mut State) -> bool {
+        next.clone_from(state);
+        self.advance(state, action, next, &mut Out::default()) == Step::Handled
+    }
+
+    /// Takes `next`, which equals `state`, one step further.
+    fn advance(&self, state: &State, action: &Action, next: &mut State, out: &mut Out) -> Step {
+        let step = self.apply(next, action, out);
+        if step == Step::Handled {
+            next.network.append(&mut out.messages);
+            self.settle(next);
+            self.monitor(state, action, next);
+            next.seal();
+        }
+        step
     }
 
     /// The cell of a decision that left its request waiting, as a retriable answer would be.

@@ -13,6 +13,9 @@ impl World {
     pub(super) fn monitor(&self, before: &State, action: &Action, after: &mut State) {
         let mut broken = 0;
         for (old, new) in before.partitions.iter().zip(&after.partitions) {
+            if !new.may_differ(old) {
+                continue;
+            }
             if self.appends_for_fenced(before, old, new) {
                 broken |= Id::S5.bit();
             }
@@ -26,7 +29,9 @@ impl World {
                 broken |= Id::S10.bit();
             }
         }
-        broken |= self.record_broken(before, after);
+        if after.log.may_differ(&before.log) {
+            broken |= self.record_broken(before, after);
+        }
         match action {
             Action::Timeout(b, id) => {
                 let slot = &before.coordinators[usize::from(b.0)].slots[usize::from(id.0)];

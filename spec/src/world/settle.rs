@@ -16,8 +16,9 @@ impl World {
             while self.settle_one(state) {}
         }
         if self.scenario.prune {
-            let network = std::mem::take(&mut state.network);
-            state.network = network.into_iter().filter(|m| is_alive(state, m)).collect();
+            let mut network = std::mem::take(&mut state.network);
+            network.retain(|m| is_alive(state, m));
+            state.network = network;
         }
         state.network.sort_unstable();
     }

@@ -1,5 +1,6 @@
 //! The state of a run.
 
+use super::part::Part;
 use crate::client::{Producer, Reader};
 use crate::coordinator::{
     Coordinator, Role, TransactionLog, TransactionMetadata, TransactionState,
@@ -49,18 +50,18 @@ pub struct Manager {
 }
 
 /// Everything at one moment.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct State {
     /// The producer instances.
-    pub producers: List<Producer, 2>,
+    pub producers: List<Part<Producer>, 2>,
     /// The coordinators, by broker.
-    pub coordinators: List<Coordinator, 2>,
+    pub coordinators: List<Part<Coordinator>, 2>,
     /// The transaction-state partition.
-    pub log: TransactionLog,
+    pub log: Part<TransactionLog>,
     /// Data partitions, then the offsets partition.
-    pub partitions: List<Partition, 2>,
+    pub partitions: List<Part<Partition>, 2>,
     /// The group, where there is an offsets partition.
-    pub group: Option<Group>,
+    pub group: Option<Part<Group>>,
     /// Stepwise readers.
     pub readers: List<Reader, 2>,
     /// The external transaction manager.
@@ -84,16 +85,16 @@ impl State {
         let offsets = u8::from(scenario.offsets);
         let mut state = Self {
             producers: (0..scenario.workloads.len())
-                .map(|i| Producer::new(ProducerIndex(i as u8), version))
+                .map(|i| Producer::new(ProducerIndex(i as u8), version).into())
                 .collect(),
             coordinators: (0..scenario.brokers)
-                .map(|b| Coordinator::new(BrokerId(b), scenario.ids, b == 0))
+                .map(|b| Coordinator::new(BrokerId(b), scenario.ids, b == 0).into())
                 .collect(),
-            log: TransactionLog::new(scenario.ids),
+            log: TransactionLog::new(scenario.ids).into(),
             partitions: (0..scenario.partitions + offsets)
-                .map(|p| Partition::new(PartitionIndex(p), scenario.pace))
+                .map(|p| Partition::new(PartitionIndex(p), scenario.pace).into())
                 .collect(),
-            group: scenario.offsets.then(Group::default),
+            group: scenario.offsets.then(|| Group::default().into()),
             readers: scenario
                 .readers
                 .iter()
@@ -112,6 +113,7 @@ impl State {
             }
         }
         state.seed(scenario, rules);
+        state.seal();
         state
     }
 
@@ -178,10 +180,81 @@ impl State {
         self.coordinators
             .iter()
             .find(|c| c.role == Role::Leader && c.epoch == self.log.epoch)
+            .map(|c| &**c)
     }
 
     /// The offsets partition's index: the one after the data partitions.
     pub fn offsets_partition(&self) -> Option<&Partition> {
-        self.group.as_ref().and_then(|_| self.partitions.last())
+        self.group.as_ref()?;
+        self.partitions.last().map(|p| &**p)
     }
+
+    /// Computes the digests that are not known. Every state of a run is sealed, so that none is computed twice.
+    pub(super) fn seal(&mut self) {
+        self.producers.iter_mut().for_each(Part::seal);
+        self.coordinators.iter_mut().for_each(Part::seal);
+        self.log.seal();
+        self.partitions.iter_mut().for_each(Part::seal);
+        self.group.iter_mut().for_each(Part::seal);
+    }
+}
+
+impl Clone for State {
+    fn clone(&self) -> Self {
+        Self {
+            producers: self.producers.clone(),
+            coordinators: self.coordinators.clone(),
+            log: self.log.clone(),
+            partitions: self.partitions.clone(),
+            group: self.group.clone(),
+            readers: self.readers.clone(),
+            manager: self.manager,
+            network: self.network.clone(),
+            version: self.version,
+            budgets: self.budgets,
+            ghost_newest: self.ghost_newest,
+            ghost_broken: self.ghost_broken,
+        }
+    }
+
+    /// Copies only the parts that differ.
+    fn clone_from(&mut self, source: &Self) {
+        let Self {
+            producers,
+            coordinators,
+            log,
+            partitions,
+            group,
+            readers,
+            manager,
+            network,
+            version,
+            budgets,
+            ghost_newest,
+            ghost_broken,
+        } = self;
+        clone_list_from(producers, &source.producers);
+        clone_list_from(coordinators, &source.coordinators);
+        log.clone_from(&source.log);
+        clone_list_from(partitions, &source.partitions);
+        group.clone_from(&source.group);
+        clone_list_from(readers, &source.readers);
+        *manager = source.manager;
+        network.clear();
+        network.extend_from_slice(&source.network);
+        *version = source.version;
+        *budgets = source.budgets;
+        *ghost_newest = source.ghost_newest;
+        *ghost_broken = source.ghost_broken;
+    }
+}
+
+/// Copies element by element, so that each can skip what is equal.
+fn clone_list_from<T: Clone, const N: usize>(list: &mut List<T, N>, source: &List<T, N>) {
+    list.truncate(source.len());
+    let (same, more) = source.split_at(list.len());
+    list.iter_mut()
+        .zip(same)
+        .for_each(|(to, from)| to.clone_from(from));
+    list.extend(more.iter().cloned());
 }

@@ -192,7 +192,7 @@ impl Stage {
         let found = coordinator.offset_fetch(&group, &partition, require_stable)?;
         let answer = format!("{} {}", found.error, found.offset);
         let seen = |state: &fencepost_spec::world::State| {
-            let group = state.group.clone().unwrap_or_default();
+            let group = state.group.as_deref().cloned().unwrap_or_default();
             if require_stable && !group.staged.is_empty() {
                 "UNSTABLE_OFFSET_COMMIT -1".to_owned()
             } else if group.committed == Payload(0) {

@@ -113,7 +113,7 @@ impl World {
         out: &mut Out,
     ) -> Step {
         let ctx = self.context(state.version);
-        let group = state.group.as_mut().filter(|_| self.is_offsets(at));
+        let group = state.group.as_deref_mut().filter(|_| self.is_offsets(at));
         match state.partitions.get_mut(usize::from(at.0)) {
             Some(partition) => self.partition_receives(&ctx, (partition, group), message, out),
             None => Step::NotEnabled,
@@ -202,10 +202,15 @@ impl World {
         let Some(producer) = state.producers.get_mut(usize::from(producer.0)) else {
             return;
         };
-        let producer = &mut producer.known_coordinator;
-        let partition = &mut state.partitions[partition].known_coordinator;
-        let newest = (*producer).max(*partition);
-        (*producer, *partition) = (newest, newest);
+        let partition = &mut state.partitions[partition];
+        let newest = producer.known_coordinator.max(partition.known_coordinator);
+        // Nothing is written that stays as it is: an unchanged part keeps its digest.
+        if producer.known_coordinator != newest {
+            producer.known_coordinator = newest;
+        }
+        if partition.known_coordinator != newest {
+            partition.known_coordinator = newest;
+        }
     }
 }
 
