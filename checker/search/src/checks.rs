@@ -11,6 +11,11 @@ pub(crate) const MAX_NAMES: usize = 64;
 
 type Judge<M> = Box<dyn Fn(&M, &<M as Model>::State) -> u64 + Send + Sync>;
 type Ways<M> = Box<dyn Fn(&M, &<M as Model>::Action) -> u16 + Send + Sync>;
+type Step<M> = Box<
+    dyn Fn(&M, &<M as Model>::State, <M as Model>::Action, &mut <M as Model>::State) -> bool
+        + Send
+        + Sync,
+>;
 type Canonical<M> = Box<dyn Fn(&M, &<M as Model>::State) -> <M as Model>::State + Send + Sync>;
 
 /// More names were given than the 64 that one run can judge.
@@ -34,6 +39,7 @@ pub struct Checks<M: Model> {
     terminal: Judge<M>,
     reached: Judge<M>,
     ways: Option<Ways<M>>,
+    step: Option<Step<M>>,
     canonical: Option<Canonical<M>>,
 }
 
@@ -47,6 +53,7 @@ impl<M: Model> Checks<M> {
             terminal: Box::new(|_, _| 0),
             reached: Box::new(|_, _| 0),
             ways: None,
+            step: None,
             canonical: None,
         }
     }
@@ -92,6 +99,18 @@ impl<M: Model> Checks<M> {
         self
     }
 
+    /// Lets a breadth-first search take steps with this function instead of the model's `next_state`, which has to
+    /// make a state where this writes one over another. It must lead to the same state; false where `next_state` gives
+    /// none, and the written state may then be anything that can be written over.
+    #[must_use]
+    pub fn stepping(
+        mut self,
+        step: impl Fn(&M, &M::State, M::Action, &mut M::State) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.step = Some(Box::new(step));
+        self
+    }
+
     /// Takes states with one canonical form for one state. `canonical` gives the representative of a state's orbit;
     /// it must be the same for all states of the orbit. Traces still go through the states as the model made them.
     #[must_use]
@@ -101,6 +120,27 @@ impl<M: Model> Checks<M> {
     ) -> Self {
         self.canonical = Some(Box::new(canonical));
         self
+    }
+
+    /// Writes the state after `action` over `to`; false when there is none.
+    #[inline]
+    pub(crate) fn step(
+        &self,
+        model: &M,
+        from: &M::State,
+        action: M::Action,
+        to: &mut M::State,
+    ) -> bool {
+        if let Some(step) = &self.step {
+            return step(model, from, action, to);
+        }
+        match model.next_state(from, action) {
+            Some(next) => {
+                *to = next;
+                true
+            }
+            None => false,
+        }
     }
 
     /// The bits that `state` violates, terminal or not.

@@ -78,6 +78,12 @@ impl Visited {
         self.pages[page_of(fingerprint)].insert(fingerprint)
     }
 
+    /// Marks those of at most 64 fingerprints that are not seen at a glance: all that are not there, and few others.
+    #[inline]
+    pub(crate) fn absent(&self, fingerprints: &[Fingerprint]) -> u64 {
+        absent(&self.pages, 0, fingerprints)
+    }
+
     /// The pages, shared out: each fingerprint belongs to the shard that `sharing` says.
     pub(crate) fn shards(&mut self, sharing: Sharing) -> Vec<Shard<'_>> {
         self.pages
@@ -107,24 +113,9 @@ impl Visited {
 
 impl Shard<'_> {
     /// Adds at most 64 fingerprints, all of this shard, in order. Marks each that was not there.
-    ///
-    /// All homes are read before any is used, so that the memory is waited for once and not 64 times.
     #[inline]
     pub(crate) fn claim(&mut self, fingerprints: &[Fingerprint]) -> u64 {
-        let mut touched = 0;
-        for fingerprint in fingerprints {
-            let page = &self.pages[page_of(*fingerprint) - self.first_page];
-            // The low word alone: the point is to have the line on its way.
-            touched ^= page.lines[page.home(fingerprint.bits())].0[0] as u64;
-        }
-        std::hint::black_box(touched);
-        // What is there stays there; anything else has to be looked at again.
-        let mut absent = 0u64;
-        for (bit, fingerprint) in fingerprints.iter().enumerate() {
-            let page = &self.pages[page_of(*fingerprint) - self.first_page];
-            let bits = fingerprint.bits();
-            absent |= u64::from(!page.lines[page.home(bits)].contains(bits)) << bit;
-        }
+        let mut absent = absent(self.pages, self.first_page, fingerprints);
         let mut marks = 0;
         while absent != 0 {
             let bit = absent.trailing_zeros();
@@ -135,6 +126,28 @@ impl Shard<'_> {
         }
         marks
     }
+}
+
+/// Marks those of at most 64 fingerprints that are not in their home lines. The first of the pages has the number
+/// `first_page`.
+///
+/// All homes are read before any is used, so that the memory is waited for once and not 64 times.
+#[inline]
+fn absent(pages: &[Page], first_page: usize, fingerprints: &[Fingerprint]) -> u64 {
+    let mut touched = 0;
+    for fingerprint in fingerprints {
+        let page = &pages[page_of(*fingerprint) - first_page];
+        // The low word alone: the point is to have the line on its way.
+        touched ^= page.lines[page.home(fingerprint.bits())].0[0] as u64;
+    }
+    std::hint::black_box(touched);
+    let mut absent = 0u64;
+    for (bit, fingerprint) in fingerprints.iter().enumerate() {
+        let page = &pages[page_of(*fingerprint) - first_page];
+        let bits = fingerprint.bits();
+        absent |= u64::from(!page.lines[page.home(bits)].contains(bits)) << bit;
+    }
+    absent
 }
 
 /// The low byte picks the page; the home slot uses the high half.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::room::Room;
 use crate::storage::{Place, Spool, StorageError};
 
 /// Consecutive states of one level: segments, as workers found them, so that no state is moved to join them. With a
@@ -19,7 +20,7 @@ pub(super) struct Frontier<S> {
 }
 
 enum Segment<S> {
-    Resident(Vec<S>),
+    Resident(Room<S>),
     Spooled(Place),
 }
 
@@ -63,14 +64,14 @@ impl<S> Frontier<S> {
         self.len == 0
     }
 
-    pub(super) fn push(&mut self, segment: Vec<S>) -> Result<(), StorageError> {
-        if segment.is_empty() {
+    pub(super) fn push(&mut self, segment: Room<S>) -> Result<(), StorageError> {
+        if segment.len() == 0 {
             return Ok(());
         }
         self.len += segment.len();
         let segment = match &mut self.spool {
             Some(spool) if self.resident + segment.len() > spool.keep() => {
-                Segment::Spooled(spool.append(&segment)?)
+                Segment::Spooled(spool.append(segment.states())?)
             }
             _ => {
                 self.resident += segment.len();
@@ -94,7 +95,7 @@ impl<S> Frontier<S> {
             if let Segment::Spooled(place) = segment {
                 let states = spool.read(*place)?;
                 self.resident += states.len();
-                *segment = Segment::Resident(states);
+                *segment = Segment::Resident(states.into());
             }
             seen += segment.len();
         }
@@ -107,7 +108,7 @@ impl<S> Frontier<S> {
         let numbers = self.first + skip as u32..;
         let mut skip = self.skipped + skip;
         let mut segments = self.segments.iter().map_while(|segment| match segment {
-            Segment::Resident(states) => Some(&states[..]),
+            Segment::Resident(states) => Some(states.states()),
             Segment::Spooled(_) => None,
         });
         let mut rest: &[S] = &[];
@@ -124,22 +125,27 @@ impl<S> Frontier<S> {
     /// The first `count` states no longer wait, and the one after them is in memory.
     pub(super) fn skip_to(&mut self, count: usize) -> Result<(), StorageError> {
         self.load(count + 1)?;
-        self.consume(count);
+        drop(self.consume(count));
         Ok(())
     }
 
-    /// The first `count` states, which are in memory, no longer wait.
-    pub(super) fn consume(&mut self, count: usize) {
+    /// The first `count` states, which are in memory, no longer wait. Gives the room that they took.
+    pub(super) fn consume(&mut self, count: usize) -> Vec<Room<S>> {
         self.first += count as u32;
         self.len -= count;
         self.skipped += count;
+        let mut rooms = Vec::new();
         while let Some(segment) = self.segments.front()
             && segment.len() <= self.skipped
         {
             self.skipped -= segment.len();
             self.resident -= segment.len();
-            self.segments.pop_front();
+            if let Some(Segment::Resident(mut room)) = self.segments.pop_front() {
+                room.clear();
+                rooms.push(room);
+            }
         }
+        rooms
     }
 }
 
@@ -152,9 +158,9 @@ mod tests {
         let mut frontier = Frontier::new(spool);
         for round in [10, 20] {
             frontier.restart(round).unwrap();
-            let of = |states: &[u32]| states.iter().map(|state| state + round).collect();
+            let of = |states: &[u32]| -> Vec<_> { states.iter().map(|s| s + round).collect() };
             for segment in [&[0, 1, 2][..], &[], &[3], &[4, 5]] {
-                frontier.push(of(segment)).unwrap();
+                frontier.push(of(segment).into()).unwrap();
             }
             for consumed in 0..=6 {
                 assert_eq!(frontier.len(), 6 - consumed);
@@ -165,7 +171,7 @@ mod tests {
                     assert!(seen.iter().all(|(number, state)| number == *state));
                 }
                 if consumed < 6 {
-                    frontier.consume(1);
+                    drop(frontier.consume(1));
                 }
             }
             assert!(frontier.is_empty() && frontier.segments.is_empty());

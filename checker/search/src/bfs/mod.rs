@@ -1,18 +1,24 @@
 //! Level-synchronous breadth-first search.
 //!
 //! A round takes some parents from the frontier and goes through three phases: *expand* (each worker takes the steps
-//! of its share of the parents), *claim* (each worker adds the fingerprints of
+//! of its share of the parents, and leaves out what is visited already), *claim* (each worker adds the fingerprints of
 //! its shard of the visited set, in search order, and marks the new ones), *admit* (each worker numbers and judges
-//! what it found new). Nothing is locked: in each phase, what is written belongs to one worker.
+//! what it found new). Nothing is locked: in each phase, what is written belongs to one worker. A worker that is alone
+//! claims while it expands.
+//!
+//! States are written over older ones wherever they go, and never made anew once there is room for all of a level: to
+//! make, clone and drop them would take most of the time.
 //!
 //! States are numbered in the order in which a sequential search finds them, whatever the number of workers and the
 //! size of a round: shares are consecutive, and the first of equal candidates in search order is the one marked.
 
+mod batch;
 mod crew;
 mod finish;
 mod frontier;
 mod hits;
 mod resume;
+mod room;
 mod round;
 mod ways;
 mod worker;
@@ -192,7 +198,7 @@ impl<'a, M: SearchModel, O: Observer<M>> Search<'a, M, O> {
                 states.push(state);
             }
         }
-        self.next.push(states)
+        self.next.push(states.into())
     }
 
     /// Why the level that is complete but not yet expanded is the last, if it is.

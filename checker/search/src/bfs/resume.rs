@@ -93,10 +93,10 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
                 states.push(state);
             }
             if states.len() >= SEGMENT {
-                self.next.push(std::mem::take(&mut states))?;
+                self.next.push(std::mem::take(&mut states).into())?;
             }
         }
-        self.next.push(states)?;
+        self.next.push(states.into())?;
         Ok(Some(()))
     }
 

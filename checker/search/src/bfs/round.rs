@@ -3,16 +3,19 @@
 use std::ops::Range;
 
 use super::Search;
-use super::worker::{Admitted, Marks, claim};
+use super::worker::{Admitted, Marks, SEGMENT, Table, claim};
 use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::outcome::Reason;
 use crate::storage::StorageError;
+use crate::visited::Sharing;
 
 /// Parents in a round of one worker: few, so that what a round touches stays in the cache.
 const ROUND_PARENTS_ALONE: usize = 512;
 /// Parents in a round for each of several workers: many, so that starting threads costs little.
 const ROUND_PARENTS_EACH: usize = 4096;
+/// Room for so many states is kept for each worker when their levels are done with.
+const SPARE_STATES: usize = 1 << 14;
 
 impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
     /// Takes some states from the frontier and adds their new successors to the next level. Says which bound is met.
@@ -30,11 +33,23 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
             for link in admitted.links {
                 self.links.push(link);
             }
-            self.next.push(admitted.states)?;
+            for states in admitted.states {
+                self.next.push(states)?;
+            }
         }
         let waiting = (self.frontier.len() + self.next.len()) as u64;
         self.peak_frontier = self.peak_frontier.max(waiting);
-        self.frontier.consume(parents);
+        for room in self.frontier.consume(parents) {
+            let fewest = self
+                .workers
+                .iter_mut()
+                .min_by_key(|worker| worker.spare.len());
+            if let Some(worker) = fewest
+                && worker.spare.len() < SPARE_STATES / SEGMENT
+            {
+                worker.spare.push(room);
+            }
+        }
         Ok(self.limits.check(&self.progress(), false))
     }
 
@@ -59,18 +74,25 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
 
     fn expand(&mut self, shares: &[Range<usize>]) {
         let (task, frontier) = (&self.task, &self.frontier);
-        let jobs = self.workers.iter_mut().zip(shares);
-        let jobs = jobs.map(|(worker, share)| {
-            move || {
-                let parents = frontier.iter_from(share.start).take(share.len());
-                worker.expand(task, parents);
+        let parents = |share: &Range<usize>| frontier.iter_from(share.start).take(share.len());
+        if let ([worker, ..], [share]) = (&mut self.workers[..], shares) {
+            for shard in self.visited.shards(Sharing::between(1)) {
+                worker.expand(task, parents(share), Table::Own(shard));
             }
+            return;
+        }
+        let visited = &self.visited;
+        let jobs = self.workers.iter_mut().zip(shares).map(|(worker, share)| {
+            move || worker.expand(task, parents(share), Table::Shared(visited))
         });
         self.crew.run(jobs.collect());
     }
 
     /// For each shard, the marks of each worker's candidates.
     fn claim(&mut self, used: usize) -> Vec<Vec<Marks>> {
+        if used == 1 {
+            return vec![vec![self.workers[0].own_marks()]];
+        }
         let shards = self.visited.shards(self.sharing);
         let workers = &self.workers[..used];
         let mut jobs = Vec::new();
@@ -85,9 +107,6 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
                     .map(|(list, candidates)| claim(&mut shard, list, candidates))
                     .collect()
             });
-        }
-        if used == 1 {
-            return jobs.into_iter().map(|job| job()).collect();
         }
         self.crew.run(jobs)
     }

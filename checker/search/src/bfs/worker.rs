@@ -3,15 +3,17 @@
 use stateright::Model;
 
 use super::Ways;
+use super::batch::Batch;
 use super::frontier::Frontier;
 use super::hits::FirstHits;
+use super::room::Room;
 use crate::checks::Checks;
 use crate::fingerprint::Fingerprint;
 use crate::links::Link;
 use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::outcome::HitPlace;
-use crate::visited::{Shard, Sharing};
+use crate::visited::{Shard, Sharing, Visited};
 
 /// What every worker reads.
 pub(super) struct Task<'a, M: Model> {
@@ -39,7 +41,12 @@ pub(super) struct Worker<M: Model, O> {
     pub(super) violated: FirstHits,
     pub(super) reached: FirstHits,
     pub(super) ways: Ways,
+    /// Room for states that are found new.
+    pub(super) spare: Vec<Room<M::State>>,
+    batch: Batch<M>,
     found: Candidates<M>,
+    /// The candidates that are new, where that is known at once.
+    marks: Marks,
     /// The fingerprints of the candidates, by shard.
     lists: Vec<ShardList>,
     sharing: Sharing,
@@ -50,7 +57,7 @@ pub(super) struct Worker<M: Model, O> {
 /// Steps that may lead to new states, in the order of the search: lists of one length.
 struct Candidates<M: Model> {
     links: Vec<Link>,
-    states: Vec<M::State>,
+    states: Room<M::State>,
     /// Empty unless there is an observer.
     actions: Vec<M::Action>,
 }
@@ -70,8 +77,19 @@ pub(super) type Marks = Vec<u64>;
 
 /// What a worker found new in a round, in the order of the search.
 pub(super) struct Admitted<S> {
-    pub(super) states: Vec<S>,
+    pub(super) states: Vec<Room<S>>,
     pub(super) links: Vec<Link>,
+}
+
+/// States that are kept together.
+pub(super) const SEGMENT: usize = 64;
+
+/// The visited set, as one worker may use it while it expands.
+pub(super) enum Table<'a> {
+    /// It is this worker's alone: what is new is known at once.
+    Own(Shard<'a>),
+    /// Others read it too. What is there already is left out; what is not is claimed later.
+    Shared(&'a Visited),
 }
 
 impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
@@ -86,11 +104,14 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             violated: FirstHits::new(),
             reached: FirstHits::new(),
             ways: Ways::default(),
+            spare: Vec::new(),
+            batch: Batch::new(),
             found: Candidates {
                 links: Vec::new(),
-                states: Vec::new(),
+                states: Room::default(),
                 actions: Vec::new(),
             },
+            marks: Marks::new(),
             lists: (0..sharing.count()).map(|_| ShardList::default()).collect(),
             sharing,
             enabled: Vec::new(),
@@ -107,16 +128,22 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         &self.lists[shard]
     }
 
+    /// Which candidates are new, where that was known at once. Gives them away.
+    pub(super) fn own_marks(&mut self) -> Marks {
+        std::mem::take(&mut self.marks)
+    }
+
     /// Takes every step of these parents.
     pub(super) fn expand<'s>(
         &mut self,
         task: &Task<'_, M>,
         parents: impl Iterator<Item = (u32, &'s M::State)>,
+        mut table: Table<'_>,
     ) where
         M::State: 's,
     {
         for (number, from) in parents {
-            if !self.take_steps(task, number, from) {
+            if !self.take_steps(task, number, from, &mut table) {
                 self.terminal += 1;
                 let bits = task.checks.terminal(task.model, from);
                 self.violated.record(bits, number, HitPlace::Terminal);
@@ -131,38 +158,82 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                 }
             }
         }
+        self.look_up(&mut table);
     }
 
     /// Takes every step of one state; false when there is none.
     #[inline]
-    fn take_steps(&mut self, task: &Task<'_, M>, number: u32, from: &M::State) -> bool {
+    fn take_steps(
+        &mut self,
+        task: &Task<'_, M>,
+        number: u32,
+        from: &M::State,
+        table: &mut Table<'_>,
+    ) -> bool {
         let mut any = false;
-        task.model.actions(from, &mut self.enabled);
-        self.too_many_actions |= self.enabled.len() > usize::from(u16::MAX) + 1;
-        for (position, action) in (0..=u16::MAX).zip(self.enabled.drain(..)) {
+        let mut enabled = std::mem::take(&mut self.enabled);
+        task.model.actions(from, &mut enabled);
+        self.too_many_actions |= enabled.len() > usize::from(u16::MAX) + 1;
+        for (position, action) in (0..=u16::MAX).zip(enabled.drain(..)) {
             let kept = O::ACTIVE.then(|| action.clone());
-            let Some(to) = task.model.next_state(from, action) else {
+            let to = self.batch.states.slot(from);
+            if !task.checks.step(task.model, from, action, to) {
                 continue;
-            };
+            }
             any = true;
             self.generated += 1;
-            if !task.model.within_boundary(&to) {
+            if !task.model.within_boundary(to) {
                 self.outside_boundary += 1;
                 continue;
             }
-            let fingerprint = task.fingerprint(&to);
-            let list = &mut self.lists[self.sharing.shard_of(fingerprint)];
-            list.fingerprints.push(fingerprint);
-            // A round has far fewer candidates than numbers: `round` looks ahead.
-            list.positions.push(self.found.links.len() as u32);
-            self.found.links.push(Link {
+            self.batch.fingerprints.push(task.fingerprint(to));
+            self.batch.states.keep();
+            self.batch.links.push(Link {
                 parent: number,
                 action: position,
             });
-            self.found.states.push(to);
-            self.found.actions.extend(kept);
+            self.batch.actions.extend(kept);
+            if self.batch.is_full() {
+                self.look_up(table);
+            }
         }
+        self.enabled = enabled;
         any
+    }
+
+    /// Makes candidates of the batch's successors, apart from those that are known; an observer sees them all.
+    fn look_up(&mut self, table: &mut Table<'_>) {
+        let fingerprints = &self.batch.fingerprints;
+        let new = match table {
+            Table::Own(shard) => shard.claim(fingerprints),
+            Table::Shared(visited) => visited.absent(fingerprints),
+        };
+        let mut keep = if O::ACTIVE { self.batch.all() } else { new };
+        while keep != 0 {
+            let bit = keep.trailing_zeros() as usize;
+            keep &= keep - 1;
+            let position = self.found.links.len();
+            match table {
+                Table::Own(_) => {
+                    if position.is_multiple_of(64) {
+                        self.marks.push(0);
+                    }
+                    self.marks[position / 64] |= (new >> bit & 1) << (position % 64);
+                }
+                Table::Shared(_) => {
+                    let fingerprint = self.batch.fingerprints[bit];
+                    let list = &mut self.lists[self.sharing.shard_of(fingerprint)];
+                    list.fingerprints.push(fingerprint);
+                    // A round has far fewer candidates than numbers: `round` looks ahead.
+                    list.positions.push(position as u32);
+                }
+            }
+            self.found.links.push(self.batch.links[bit]);
+            let state = &mut self.batch.states.states_mut()[bit];
+            self.found.states.swap_in(state);
+        }
+        self.found.actions.append(&mut self.batch.actions);
+        self.batch.clear();
     }
 
     /// Numbers the candidates that are marked, from `first` on, judges them, and forgets the others. The parents
@@ -183,7 +254,8 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         let mut parent = parents.next();
         let mut actions = std::mem::take(&mut self.found.actions).into_iter();
         let mut states = std::mem::take(&mut self.found.states);
-        for (position, state) in states.drain(..).enumerate() {
+        let mut number = first;
+        for (position, state) in states.states_mut().iter_mut().enumerate() {
             let link = self.found.links[position];
             let is_new = marks.iter().any(|marks| is_marked(marks, position));
             if O::ACTIVE {
@@ -191,13 +263,11 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                     parent = parents.next();
                 }
                 if let (Some((_, from)), Some(action)) = (parent, actions.next()) {
-                    self.observer
-                        .edge(task.model, from, &action, &state, is_new);
+                    self.observer.edge(task.model, from, &action, state, is_new);
                 }
             }
             if is_new {
-                let number = first + admitted.states.len() as u32;
-                let violated = self.judge(task, number, &state);
+                let violated = self.judge(task, number, state);
                 if violated != 0 && task.checks.tells_ways() {
                     while parent.is_some_and(|(number, _)| number < link.parent) {
                         parent = parents.next();
@@ -206,10 +276,12 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                         self.tell_way(task, from, link.action, violated, number);
                     }
                 }
+                number += 1;
                 admitted.links.push(link);
-                admitted.states.push(state);
+                admitted.push(state, &mut self.spare);
             }
         }
+        states.clear();
         self.found.states = states;
         self.found.links.clear();
         for list in &mut self.lists {
@@ -248,6 +320,21 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             self.observer.state(task.model, state);
         }
         violated
+    }
+}
+
+impl<S: Clone> Admitted<S> {
+    /// Adds a state, and leaves something older in its place.
+    fn push(&mut self, state: &mut S, spare: &mut Vec<Room<S>>) {
+        let room = match self.states.last_mut() {
+            Some(room) if room.len() < SEGMENT => room,
+            _ => {
+                let room = spare.pop();
+                self.states
+                    .push_mut(room.unwrap_or_else(|| Room::with_capacity(SEGMENT)))
+            }
+        };
+        room.swap_in(state);
     }
 }
 

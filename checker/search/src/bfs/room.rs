@@ -1,0 +1,99 @@
+//! Room for states that is used again and again, so that a state is written over an older one instead of being made
+//! and thrown away.
+
+/// States in a row, and behind them older ones that nobody needs any more.
+#[derive(Debug)]
+pub(super) struct Room<S> {
+    slots: Vec<S>,
+    used: usize,
+}
+
+impl<S> Room<S> {
+    pub(super) fn with_capacity(states: usize) -> Self {
+        Self {
+            slots: Vec::with_capacity(states),
+            used: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.used
+    }
+
+    pub(super) fn states(&self) -> &[S] {
+        &self.slots[..self.used]
+    }
+
+    pub(super) fn states_mut(&mut self) -> &mut [S] {
+        &mut self.slots[..self.used]
+    }
+
+    /// Nobody needs any of the states any more.
+    pub(super) fn clear(&mut self) {
+        self.used = 0;
+    }
+}
+
+impl<S: Clone> Room<S> {
+    /// The slot after the states, with something older in it, or a copy of `like`. It is one of the states only when
+    /// it is [kept](Room::keep).
+    #[inline]
+    pub(super) fn slot(&mut self, like: &S) -> &mut S {
+        if self.used == self.slots.len() {
+            self.slots.push(like.clone());
+        }
+        &mut self.slots[self.used]
+    }
+
+    /// Takes the slot among the states.
+    #[inline]
+    pub(super) fn keep(&mut self) {
+        self.used += 1;
+    }
+
+    /// Adds a state, and leaves something older in its place.
+    #[inline]
+    pub(super) fn swap_in(&mut self, state: &mut S) {
+        match self.slots.get_mut(self.used) {
+            Some(slot) => std::mem::swap(slot, state),
+            None => self.slots.push(state.clone()),
+        }
+        self.used += 1;
+    }
+}
+
+impl<S> From<Vec<S>> for Room<S> {
+    fn from(slots: Vec<S>) -> Self {
+        Self {
+            used: slots.len(),
+            slots,
+        }
+    }
+}
+
+impl<S> Default for Room<S> {
+    fn default() -> Self {
+        Self::with_capacity(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_used_again() {
+        let mut room = Room::from(vec![1, 2, 3]);
+        room.clear();
+        assert_eq!(*room.slot(&9), 1);
+        room.keep();
+        let mut state = 7;
+        room.swap_in(&mut state);
+        assert_eq!((room.states(), state), (&[1, 7][..], 2));
+        room.swap_in(&mut 5);
+        room.swap_in(&mut 6);
+        assert_eq!(room.states(), [1, 7, 5, 6]);
+        assert_eq!(*room.slot(&9), 9);
+        assert_eq!(room.len(), 4);
+    }
+}
