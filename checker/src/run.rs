@@ -23,12 +23,13 @@ pub fn world((entry, rules): Run, mutant: Option<&Mutant>) -> World {
 
 /// Every property, in every state and in terminal ones.
 pub fn checks() -> Result<Checks<World>, Failure> {
-    Checks::new(
+    let checks = Checks::new(
         properties::NAMES.iter().copied(),
         |world: &World, state| u64::from(properties::violated(world, state)),
         |world: &World, state| u64::from(properties::violated_terminally(world, state)),
     )
-    .map_err(|error| Failure::Internal(error.to_string()))
+    .map_err(|error| Failure::Internal(error.to_string()))?;
+    Ok(checks.stepping(|world, from, action, to| world.take_into(from, &action, to, |_| ())))
 }
 
 /// The options of a search, within the limits.

@@ -78,7 +78,8 @@ fn checks() -> Result<Checks<Watched>, Failure> {
     )
     .map_err(|error| Failure::Internal(error.to_string()))?;
     // There are fewer verbs than a way has numbers.
-    Ok(checks.ways(|_, action: &Action| action.verb_number() as u16))
+    let checks = checks.ways(|_, action: &Action| action.verb_number() as u16);
+    Ok(checks.stepping(|watched, from, action, to| watched.step(from, &action, to)))
 }
 
 /// The same with shorter counterexamples, of which each property keeps the shortest for each last action.

@@ -72,6 +72,19 @@ impl Watched {
         }
     }
 
+    /// Takes a step like [`World::take_into`], and notes it.
+    pub fn step(&self, state: &State, action: &Action, next: &mut State) -> bool {
+        let verb = action.verb_number();
+        set(&self.tried, verb);
+        let taken = self
+            .world
+            .take_into(state, action, next, |cell| self.note(cell));
+        if taken {
+            set(&self.taken, verb);
+        }
+        taken
+    }
+
     fn note(&self, cell: Cell) {
         if set(&self.known, cell.number()) {
             let mut cells = self
@@ -108,13 +121,8 @@ impl Model for Watched {
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
-        let verb = action.verb_number();
-        set(&self.tried, verb);
-        let next = self
-            .world
-            .take_noting(state, &action, |cell| self.note(cell))?;
-        set(&self.taken, verb);
-        Some(next)
+        let mut next = state.clone();
+        self.step(state, &action, &mut next).then_some(next)
     }
 }
 

@@ -54,29 +54,33 @@ impl World {
     }
 
     /// The same, telling `note` the cell that the step took, or that left its request waiting.
-    pub fn take_noting(
+    fn take_noting(
         &self,
         state: &State,
         action: &Action,
         note: impl FnOnce(Cell),
     ) -> Option<State> {
         let mut next = state.clone();
+        self.take_into(state, action, &mut next, note)
+            .then_some(next)
+    }
+
+    /// The same, written over `next`, any state of a run of this world: only what differs is written. False where the
+    /// action is not enabled; `next` is then only good for being written over.
+    pub fn take_into(
+        &self,
+        state: &State,
+        action: &Action,
+        next: &mut State,
+        note: impl FnOnce(Cell),
+    ) -> bool {
+        next.clone_from(state);
         let mut out = Out::default();
-        let step = self.advance(state, action, &mut next, &mut out);
+        let step = self.advance(state, action, next, &mut out);
         if let Some(cell) = out.cell {
             note(cell);
         }
-        match step {
-            Step::NotEnabled => None,
-            Step::Handled => Some(next),
-        }
-    }
-
-    /// The same into a state that is there already, of which only what differs is written. False where the action is
-    /// not enabled; `next` is then not to be used, except to be written again.
-    pub fn take_into(&self, state: &State, action: &Action, next: &mut State) -> bool {
-        next.clone_from(state);
-        self.advance(state, action, next, &mut Out::default()) == Step::Handled
+        step == Step::Handled
     }
 
     /// Takes `next`, which equals `state`, one step further.

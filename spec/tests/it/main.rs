@@ -7,3 +7,4 @@ mod kip_939;
 mod liveness;
 mod repaired;
 mod search;
+mod stepping;

@@ -12,6 +12,7 @@ pub fn checks() -> Checks<World> {
         |w: &World, s| u64::from(properties::violated_terminally(w, s)),
     )
     .expect("there are fewer than 64 properties")
+    .stepping(|w: &World, from, action, to| w.take_into(from, &action, to, |_| ()))
 }
 
 /// Searches `world` to its end.
