@@ -91,8 +91,8 @@ fn breaks(world: &World, pair: &[State]) -> Vec<Id> {
 }
 
 fn offsets(state: &State, lane: &str) -> Option<String> {
-    let named = |partition: &&Partition| format!("p{}", partition.index.0) == lane;
-    let partition = state.partitions.iter().find(named)?;
+    let named = |partition: &Partition| format!("p{}", partition.index.0) == lane;
+    let partition = state.partitions.iter().find(|part| named(part))?;
     let (stable, high) = (partition.last_stable_offset(), partition.high_watermark);
     Some(format!(
         "last stable {}, high watermark {}",
