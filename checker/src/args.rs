@@ -280,7 +280,7 @@ pub struct Explore {
     #[arg(long, value_name = "ID")]
     pub mutant: Option<String>,
     /// Search the shortest counterexample of this property and open it.
-    #[arg(long, value_name = "PROPERTY", requires = "target")]
+    #[arg(long, value_name = "PROPERTY")]
     pub at: Option<String>,
     /// Where to listen; loopback only. Port 0 takes a free one.
     #[arg(long, value_name = "HOST:PORT", default_value = DEFAULT_ADDRESS)]

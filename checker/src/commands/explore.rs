@@ -36,9 +36,14 @@ pub fn run(args: &Explore, json: bool) -> Result<Exit, Failure> {
     let address = listener
         .local_addr()
         .map_err(|error| Failure::Internal(error.to_string()))?;
-    let target = match &args.target {
-        None if args.mutant.is_none() => None,
-        name => match target(args, name.as_deref())? {
+    let target = match (&args.target, &args.mutant) {
+        (None, None) if args.rules.is_some() || args.at.is_some() => {
+            return Err(Failure::Usage(
+                "--rules and --at need a scenario or a mutant beside them".to_owned(),
+            ));
+        }
+        (None, None) => None,
+        (name, _) => match target(args, name.as_deref())? {
             None => return Ok(Exit::Finding),
             target => target,
         },
@@ -81,6 +86,12 @@ fn target(args: &Explore, name: Option<&str>) -> Result<Option<Target>, Failure>
     let Some(path) = path.filter(|_| name.and_then(scenario::find).is_none()) else {
         return of_model(args, name).map(Some);
     };
+    if args.rules.is_some() || args.mutant.is_some() || args.at.is_some() {
+        return Err(Failure::Usage(
+            "a trace has its own rules; expected no --rules, --mutant or --at beside one"
+                .to_owned(),
+        ));
+    }
     let file = traces::read(path)?;
     Ok(match Walk::of_trace(&file) {
         Ok(walk) => Some(Target {

@@ -2,7 +2,7 @@
 
 use super::pages::Problem;
 use axum::extract::Request;
-use axum::http::{HeaderValue, StatusCode, header, uri::Authority};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header, uri::Authority};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::net::IpAddr;
@@ -12,12 +12,20 @@ const CONTENT: &str = "default-src 'none'; script-src 'self' 'unsafe-eval'; styl
                        img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; \
                        frame-ancestors 'none'";
 
-/// Refuses a request that names another host: a page elsewhere may have had its name resolved to
-/// this machine. The rest is answered with headers that let no other page in.
+/// Refuses a request that names another host, as a page elsewhere may have had its name resolved
+/// to this machine, and one that a page elsewhere makes without going here. The rest is answered
+/// with headers that let no other page in.
 pub async fn guard(request: Request, next: Next) -> Response {
     let hosts = request.headers().get_all(header::HOST);
-    let mut hosts = hosts.iter().chain(None::<&HeaderValue>);
+    let mut hosts = hosts.iter();
     let mut response = match (hosts.next(), hosts.next()) {
+        (Some(host), None) if is_loopback(host) && is_from_elsewhere(request.headers()) => {
+            Problem::new(
+                StatusCode::FORBIDDEN,
+                "Another page may lead here, but not use what is here.",
+            )
+            .into_response()
+        }
         (Some(host), None) if is_loopback(host) => next.run(request).await,
         (Some(_), None) => Problem::new(
             StatusCode::FORBIDDEN,
@@ -39,6 +47,12 @@ pub async fn guard(request: Request, next: Next) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+/// Whether a page of another site asks for something that is no page: a search takes time.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    let says = |name, value| headers.get(name).is_some_and(|given| given == value);
+    says("sec-fetch-site", "cross-site") && !says("sec-fetch-mode", "navigate")
 }
 
 fn is_loopback(host: &HeaderValue) -> bool {

@@ -62,6 +62,14 @@ impl ModelName {
         run::name(self.run, self.mutant)
     }
 
+    /// The arguments that name it on the command line.
+    pub fn arguments(self) -> String {
+        let (entry, rules) = self.run;
+        let mutant = self.mutant.map(|mutant| format!(" --mutant {}", mutant.id));
+        let mutant = mutant.unwrap_or_default();
+        format!("{} --rules {}{mutant}", entry.name, rules.name())
+    }
+
     /// The path of its page.
     pub fn page(self) -> String {
         format!("/explore/{}/", self.words().join("/"))
@@ -119,6 +127,7 @@ mod tests {
             panic!("the ledger has M08");
         };
         assert_eq!(model.page(), "/explore/late/tv1/M08/");
+        assert_eq!(model.arguments(), "late --rules tv1 --mutant M08");
         assert_eq!(model.known_broken(), [Id::S1]);
         assert_eq!(
             explorer_url(model.run, model.mutant, Id::S1),

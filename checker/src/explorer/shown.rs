@@ -131,7 +131,7 @@ impl Model for Shown {
         let broken =
             violated_at_end(&self.world, &next) & !properties::violated(&self.world, &last.state);
         for id in Id::in_mask(broken) {
-            lines.push(format!("{} is violated: {}", id.name(), id.row().says));
+            lines.push(format!("{} is violated: {}", id.name(), id.row().name));
         }
         Some(lines.join("\n"))
     }

@@ -60,7 +60,9 @@ impl Walk {
                 known(model)
             ),
             Some(reason) => format!(
-                "{name} was not found violated in {title}, and not everything was seen: {reason}"
+                "{name} was not found violated in {title}, and not everything was seen: {reason}; \
+                 `fencepost check {} --traces DIR` goes on to the end, and its trace opens here",
+                model.arguments()
             ),
         }))
     }

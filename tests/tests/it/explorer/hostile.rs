@@ -21,6 +21,12 @@ fn a_request_by_another_name_is_refused() {
     }
     assert_eq!(with("").status, 400);
     assert_eq!(with("Host: localhost\r\nHost: example.com\r\n").status, 400);
+    let from = |mode: &str| {
+        let sent =
+            format!("Host: localhost\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: {mode}\r\n");
+        with(&sent).status
+    };
+    assert_eq!((from("no-cors"), from("navigate")), (403, 200));
     for host in ["localhost", "127.0.0.1:9", "[::1]:9"] {
         let answer = with(&format!("Host: {host}\r\n"));
         assert_eq!(answer.status, 200, "{host}");
@@ -107,10 +113,21 @@ fn an_address_that_cannot_be_had_is_usage() {
         );
         assert!(!said.contains("panicked"), "{said}");
     }
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_before_anything_is_served() {
+    let trace = "tests/traces/counterexample/S1_m08_late_tv1.trace";
     for (arguments, expected) in [
         (["nosuch", "--rules", "tv1"], "no scenario `nosuch`"),
         (["smoke", "--mutant", "M00"], "no mutant `M00`"),
         (["smoke", "--at", "S1"], "S1 is not violated"),
+        ([trace, "--rules", "tv2"], "a trace has its own rules"),
+        (["--at", "S1", "--rules=tv1"], "need a scenario or a mutant"),
+        (
+            ["Cargo.toml", "--idle", "1s"],
+            "the header has no `scenario`",
+        ),
     ] {
         let fixed = ["explore", "--address", "127.0.0.1:0"];
         let output = fencepost(&[&fixed[..], &arguments[..]].concat());

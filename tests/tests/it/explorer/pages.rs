@@ -127,6 +127,17 @@ fn a_saved_trace_opens_at_any_step() {
 }
 
 #[test]
+fn every_saved_trace_opens() {
+    let explorer = Explorer::start(&["--traces", "tests/traces/counterexample"]);
+    for entry in std::fs::read_dir(root().join("tests/traces/counterexample")).expect("a folder") {
+        let name = entry.expect("an entry").file_name();
+        let name = name.to_str().expect("a name of ASCII");
+        let answer = explorer.get(&format!("/trace/{name}"));
+        assert_eq!(answer.status, 303, "{name}: {}", answer.body);
+    }
+}
+
+#[test]
 fn check_says_the_address_that_opens_a_violation() {
     let output = fencepost(&[
         "check", "smoke", "--rules", "tv2", "--mutant", "M04", "--json",

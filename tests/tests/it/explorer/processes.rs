@@ -59,7 +59,7 @@ fn a_model_whose_process_is_lost_opens_again() {
     open(&explorer, "smoke");
     let lost = children(explorer.child.id());
     assert_eq!(lost.len(), 1);
-    kill(lost[0]);
+    send("KILL", lost[0]);
     open(&explorer, "smoke");
     let now = children(explorer.child.id());
     assert!(now.len() == 1 && now != lost);
@@ -67,20 +67,27 @@ fn a_model_whose_process_is_lost_opens_again() {
 
 #[test]
 fn no_process_outlives_its_parent() {
-    let mut explorer = Explorer::start(&[]);
-    open(&explorer, "smoke");
-    open(&explorer, "retry");
-    let opened = children(explorer.child.id());
-    assert_eq!(opened.len(), 2);
-    kill(explorer.child.id());
-    explorer.child.wait().expect("it has ended");
-    let ended = |id: &u32| stat(*id).is_none_or(|(state, _)| state == "Z");
-    until("they end", || opened.iter().all(ended));
+    for (signal, code) in [("KILL", None), ("TERM", None), ("INT", Some(0))] {
+        let mut explorer = Explorer::start(&[]);
+        open(&explorer, "smoke");
+        open(&explorer, "retry");
+        let opened = children(explorer.child.id());
+        assert_eq!(opened.len(), 2);
+        send(signal, explorer.child.id());
+        let ended = explorer.child.wait().expect("it has ended");
+        assert_eq!(ended.code(), code, "{signal}");
+        until_ended(&opened);
+    }
 }
 
-fn kill(id: u32) {
-    let killed = Command::new("sh")
-        .args(["-c", &format!("kill -9 {id}")])
+fn until_ended(processes: &[u32]) {
+    let ended = |id: &u32| stat(*id).is_none_or(|(state, _)| state == "Z");
+    until("they end", || processes.iter().all(ended));
+}
+
+fn send(signal: &str, id: u32) {
+    let sent = Command::new("sh")
+        .args(["-c", &format!("kill -{signal} {id}")])
         .status();
-    assert!(killed.expect("a shell runs").success());
+    assert!(sent.expect("a shell runs").success());
 }
