@@ -376,4 +376,19 @@ pub(super) const CASES: &[Case] = &[
         },
     )
     .at(Level::Slow),
+    core(
+        "end/31",
+        "another-ids-identity",
+        ONE_TRANSACTION,
+        KIP_98,
+        "EndTxn under one id with the identity of another is INVALID_PRODUCER_ID_MAPPING and ends nothing.",
+        |s| {
+            s.ongoing(0)?;
+            let other = s.me();
+            s.switch();
+            s.ongoing(0)?;
+            s.end(4, other, Commit)?;
+            s.read()
+        },
+    ),
 ];

@@ -268,4 +268,21 @@ pub(super) const CASES: &[Case] = &[
         },
     )
     .at(Level::Fault),
+    core(
+        "init/22",
+        "expected-of-another-id-is-fenced",
+        &[INIT_4],
+        KIP_360,
+        "An expected pair that is another id's is PRODUCER_FENCED, and that id's owner goes on.",
+        |s| {
+            s.empty(1)?;
+            let other = s.me();
+            s.switch();
+            s.empty(1)?;
+            s.init_expecting(other)?;
+            s.init_expecting(s.me())?;
+            s.switch();
+            s.init_expecting(other).map(drop)
+        },
+    ),
 ];

@@ -190,4 +190,17 @@ pub(super) const CASES: &[Case] = &[
         "KAFKA-18660: pending before identity",
         "The same for AddOffsetsToTxn.",
         |s| pending(s, offsets)).at(Level::Fault),
+    core("parts/23", "another-ids-identity", &[INIT_4, ADD_3], KIP_98,
+        "Under one id the identity of another is INVALID_PRODUCER_ID_MAPPING, and neither is in a \
+         transaction.",
+        |s| {
+            s.empty(1)?;
+            let other = s.me();
+            s.switch();
+            s.empty(1)?;
+            s.add(3, other)?;
+            s.describe()?;
+            s.switch();
+            s.describe()
+        }),
 ];

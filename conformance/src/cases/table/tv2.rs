@@ -140,4 +140,26 @@ pub(super) const CASES: &[Case] = &[
             s.produce_plain(11, s.me(), 1)?;
             s.read()
         }),
+    core("tv2/15", "v12-newer-epoch", ONE_TV2, "KIP-890 part 2: implicit add",
+        "Produce v12 at an epoch that nobody was given is refused and opens nothing; the owner goes on.",
+        |s| {
+            s.empty(1)?;
+            s.produce(12, s.at(7), 0)?;
+            s.describe()?;
+            s.produce(12, s.me(), 0)?;
+            s.end(5, s.me(), Commit)?;
+            s.settle()?;
+            s.read()
+        }),
+    core("tv2/16", "v12-older-epoch", ONE_TV2, "KIP-890 part 2: implicit add",
+        "Produce v12 at an older epoch is refused and opens nothing; the owner goes on.",
+        |s| {
+            s.empty(1)?;
+            s.produce(12, s.at(0), 0)?;
+            s.describe()?;
+            s.produce(12, s.me(), 0)?;
+            s.end(5, s.me(), Commit)?;
+            s.settle()?;
+            s.read()
+        }),
 ];
