@@ -64,7 +64,7 @@ const isAt = (place) => page.waitForFunction(
     (wanted) => document.getElementById('where').textContent === wanted, place);
 
 before(async () => {
-    browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: QUIET });
+    browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: QUIET, timeout: 120_000 });
     server = await start();
 });
 
@@ -162,7 +162,7 @@ test('the chart has a lane for each actor, the markers and the last stable offse
 
 test('the state shows what the last step changed', async () => {
     await open('/explore/smoke/tv2/none/#/steps/0');
-    assert.match(await text('.change'), /where the run begins/);
+    assert.match(await text('.change'), /the run begins here/);
     assert.equal(await count('.actors .changed'), 0);
     await page.click('nav.steps ul li a');
     await isAt('Step 1 of 1');

@@ -23,9 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Serves a model, says on stdout where, and ends when stdin ends: its other end is held by the
 /// front, so this process does not outlive it, however it ended.
 pub fn run(model: ModelName) -> Result<Exit, Failure> {
-    // The server tells of a taken port and of a lost client by a panic; neither is news.
+    // The server tells of a taken port by a panic, which is no news.
     panic::set_hook(Box::new(|_| {}));
-    let (address, server) = start(&Shown::new(model), free_address)?;
+    let started = start(&Shown::new(model), free_address);
+    drop(panic::take_hook());
+    let (address, server) = started?;
     say(&format!("{address}\n"))?;
     thread::spawn(move || {
         // It returns only by a panic. The front starts another process when it next needs one.

@@ -148,6 +148,10 @@ window.Fencepost = (() => {
         return line.includes('marker') ? 'marker' : '';
     }
 
+    function unchanged() {
+        return place() > 0 ? 'Nothing that the state shows.' : 'Nothing: the run begins here.';
+    }
+
     function where() {
         const last = steps().length - 1;
         return last < 0 ? '' : `Step ${Math.max(place(), 0)} of ${last}`;
@@ -202,5 +206,5 @@ window.Fencepost = (() => {
         window.history.replaceState(null, '', '#/steps/0');
     }
     const isEnd = () => !waiting() && place() >= 0 && selected().nextSteps().length === 0;
-    return { waiting, path, next, actors, outcome, where, isEnd };
+    return { waiting, path, next, actors, outcome, unchanged, where, isEnd };
 })();

@@ -103,7 +103,7 @@ fn change() -> Markup {
         ul data-bind="foreach: Fencepost.outcome()" {
             li data-bind="css: kind, text: text" {}
         }
-        p.hint data-bind="visible: Fencepost.outcome().length === 0" { "Nothing: this is where the run begins." }
+        p.hint data-bind="visible: Fencepost.outcome().length === 0, text: Fencepost.unchanged()" {}
     }
 }
 
