@@ -64,6 +64,8 @@ error_codes! {
     TransactionCoordinatorFenced = 52 "TRANSACTION_COORDINATOR_FENCED",
     /// The principal may not use this transactional id.
     TransactionalIdAuthorizationFailed = 53 "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
+    /// Another member has taken over the group.instance.id.
+    FencedInstanceId = 82 "FENCED_INSTANCE_ID",
     /// A staged offset is not decided yet.
     UnstableOffsetCommit = 88 "UNSTABLE_OFFSET_COMMIT",
     /// A newer instance has taken over.

@@ -69,6 +69,10 @@ faults! {
     OffsetExpiry "offset-expiry",
     /// The group rebalances.
     Rebalance "rebalance",
+    /// The session of the member that owns the input ends.
+    MemberExpiry "member-expiry",
+    /// A member takes over the group.instance.id of the one that owns the input (KIP-345).
+    StaticReplacement "static-replacement",
     /// The finalized transaction.version is raised.
     Upgrade "upgrade",
     /// An operator aborts a transaction on one partition.
@@ -81,7 +85,7 @@ faults! {
 
 /// What is left of each fault.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Budgets([u8; 28]);
+pub struct Budgets([u8; 30]);
 
 impl Budgets {
     /// How much of `fault` is left.

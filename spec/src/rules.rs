@@ -43,6 +43,8 @@ pub struct Rules {
 /// InitProducerId, the fence and exhaustion.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InitRules {
+    /// The answer waits for the log (KIP-98).
+    pub answer_after_durable: bool,
     /// A fencing abort raises the epoch before it aborts.
     pub fence_bumps_epoch: bool,
     /// Under TV2 the fence and the abort share one bump (KAFKA-19367).
@@ -239,8 +241,14 @@ pub struct GroupRules {
     pub staging_checks_epoch: bool,
     /// OffsetFetch waits for staged offsets (KIP-447).
     pub fetch_waits_for_staged: bool,
+    /// Staging compares the instance id (KIP-345).
+    pub check_instance: bool,
+    /// Staging asks whether the member is in the group (KIP-447).
+    pub check_member: bool,
     /// Staging compares the generation (KIP-447).
     pub check_generation: bool,
+    /// Nothing is served before the offsets partition is read.
+    pub serve_after_load: bool,
     /// Markers are applied in every state of the group.
     pub marker_in_any_state: bool,
     /// Staged offsets pin the group against expiry (KAFKA-19163).
@@ -285,6 +293,7 @@ impl Rules {
             strict_marker_epoch: true,
             two_phase: true,
             init: InitRules {
+                answer_after_durable: true,
                 fence_bumps_epoch: true,
                 fence_single_bump: true,
                 fence_rotates: true,
@@ -378,7 +387,10 @@ impl Rules {
                 staging_atomic: true,
                 staging_checks_epoch: true,
                 fetch_waits_for_staged: true,
+                check_instance: true,
+                check_member: true,
                 check_generation: true,
+                serve_after_load: true,
                 marker_in_any_state: true,
                 staged_pin_group: true,
             },

@@ -186,6 +186,14 @@ impl Production {
                 let end = map::offset(frame.before.partitions[usize::from(p.0)].high_watermark);
                 self.replica(p)?.stop(end, &mut out)?;
             }
+            Action::Restart(p) | Action::Recover(p)
+                if frame.scenario.offsets && p.0 == frame.scenario.partitions =>
+            {
+                return Ok(Took::Excluded(Excluded {
+                    what: "restart of the offsets partition",
+                    reason: "the harness does not restart the group's core; its load has tests of its own",
+                }));
+            }
             Action::Restart(p) => {
                 let end = map::offset(frame.before.partitions[usize::from(p.0)].log_end);
                 self.replica(p)?.stop(end, &mut out)?;
@@ -221,6 +229,12 @@ impl Production {
                 return Ok(Took::Excluded(Excluded {
                     what: "skipped completion test",
                     reason: "no rules of Kafka's allow it",
+                }));
+            }
+            Action::ExpireMember | Action::ReplaceStaticMember(_) => {
+                return Ok(Took::Excluded(Excluded {
+                    what: "a member's end or replacement",
+                    reason: "the harness makes members only join and rejoin; the core's membership has tests of its own",
                 }));
             }
             Action::PrepareRebalance => self.offsets_mut()?.prepare_rebalance()?,

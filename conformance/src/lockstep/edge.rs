@@ -288,6 +288,8 @@ fn taken(action: &Action) -> Option<Message> {
         | Action::OperatorMarker(_)
         | Action::Materialise
         | Action::PrepareRebalance
+        | Action::ExpireMember
+        | Action::ReplaceStaticMember(_)
         | Action::CompleteRebalance(_)
         | Action::ExpireOffsets
         | Action::TakeBound(_)

@@ -85,6 +85,9 @@ pub fn normal_group(group: &Group, ctx: &Context<'_>) -> Group {
     let mut out = Out::default();
     while group.materialise(ctx, &mut out) == Step::Handled {}
     group.ghost_published.clear();
+    // Members come and go by steps that are exclusions of their own.
+    group.members = Group::default().members;
+    group.replaced = Group::default().replaced;
     for staged in &mut group.staged {
         staged.ghost = Ghost::NONE;
     }

@@ -33,7 +33,8 @@ pub fn classify(request: Option<RequestKind>, error: ErrorCode) -> ErrorClass {
         ErrorCode::TransactionAbortable
         | ErrorCode::UnknownTopicOrPartition
         | ErrorCode::IllegalGeneration
-        | ErrorCode::UnknownMemberId => Abortable,
+        | ErrorCode::UnknownMemberId
+        | ErrorCode::FencedInstanceId => Abortable,
         ErrorCode::InvalidProducerEpoch
         | ErrorCode::OutOfOrderSequenceNumber
         | ErrorCode::InvalidTxnState => match request {

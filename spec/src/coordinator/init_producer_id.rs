@@ -139,7 +139,13 @@ impl Coordinator {
             correlation: request.correlation,
             ongoing: None,
         };
-        self.begin_append(ctx, id, Some(to), then, out);
+        if ctx.rules.init.answer_after_durable {
+            self.begin_append(ctx, id, Some(to), then, out);
+        } else {
+            self.slot(id).metadata = Some(to);
+            self.answer_then(ctx, then, &to, out);
+            self.begin_append(ctx, id, Some(to), Then::Nothing, out);
+        }
         Step::Handled
     }
 

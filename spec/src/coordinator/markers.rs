@@ -155,6 +155,7 @@ impl Coordinator {
             | ErrorCode::NotEnoughReplicas
             | ErrorCode::IllegalGeneration
             | ErrorCode::UnknownMemberId
+            | ErrorCode::FencedInstanceId
             | ErrorCode::UnknownServerError
             | ErrorCode::InvalidRequest
             | ErrorCode::OutOfOrderSequenceNumber

@@ -2,6 +2,7 @@
 //! partition whose log holds them.
 
 mod generation;
+mod load;
 mod markers;
 mod offset_fetch;
 mod txn_offset_commit;
@@ -16,6 +17,27 @@ pub enum GroupState {
     Stable,
     /// Between two generations.
     PreparingRebalance,
+}
+
+/// Members, by the producer behind each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemberSet(u8);
+
+impl MemberSet {
+    /// Whether it holds this member.
+    pub fn contains(self, member: ProducerIndex) -> bool {
+        self.0 & (1 << member.0) != 0
+    }
+
+    /// The same with this member.
+    pub fn with(self, member: ProducerIndex) -> Self {
+        Self(self.0 | 1 << member.0)
+    }
+
+    /// The same without this member.
+    pub fn without(self, member: ProducerIndex) -> Self {
+        Self(self.0 & !(1 << member.0))
+    }
 }
 
 /// A staged offset: invisible until the marker.
@@ -40,6 +62,10 @@ pub struct Group {
     pub generation: Generation,
     /// The member that owns the input.
     pub member: ProducerIndex,
+    /// Who is a member.
+    pub members: MemberSet,
+    /// Whose instance id another member has taken over.
+    pub replaced: MemberSet,
     /// The published offset; 0 where there is none.
     pub committed: Payload,
     /// Staged offsets: of each producer id one, and those whose marker is not applied yet.
@@ -56,6 +82,8 @@ impl Default for Group {
             state: GroupState::Stable,
             generation: Generation(1),
             member: ProducerIndex(0),
+            members: MemberSet::default().with(ProducerIndex(0)),
+            replaced: MemberSet::default(),
             committed: Payload(0),
             staged: List::new(),
             unapplied: List::new(),

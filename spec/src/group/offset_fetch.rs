@@ -6,17 +6,20 @@ use super::{Group, GroupState};
 use crate::coverage::{Cell, CellRequest};
 use crate::error_code::ErrorCode;
 use crate::message::{Correlation, Message};
+use crate::partition::Partition;
 use crate::step::{Context, Out, Step};
 
 impl Group {
     /// Handles OffsetFetch of a member. A producer that does not own the input waits.
     pub fn offset_fetch(
         &mut self,
+        partition: &Partition,
         ctx: &Context<'_>,
         correlation: &Correlation,
         out: &mut Out,
     ) -> Step {
-        if self.member != correlation.producer || self.state != GroupState::Stable {
+        let loads = partition.recovering && ctx.rules.group.serve_after_load;
+        if loads || self.member != correlation.producer || self.state != GroupState::Stable {
             return Step::NotEnabled;
         }
         let unstable = !self.staged.is_empty() && ctx.rules.group.fetch_waits_for_staged;

@@ -105,7 +105,7 @@ impl Group {
         Step::Handled
     }
 
-    /// First refusal wins: generation, then epoch.
+    /// First refusal wins: instance, member, generation, then epoch.
     fn stage_error(
         &self,
         partition: &Partition,
@@ -113,15 +113,27 @@ impl Group {
         request: &TxnOffsetCommit,
     ) -> Option<ErrorCode> {
         let rules = &ctx.rules.group;
-        if let Some(generation) = request.generation
-            && rules.check_generation
-            && generation != self.generation
-        {
-            return Some(ErrorCode::IllegalGeneration);
+        self.member_error(ctx, request).or_else(|| {
+            partition
+                .epoch_error(request.identity)
+                .filter(|_| rules.staging_checks_epoch)
+        })
+    }
+
+    /// KIP-447: the member that stages is the one that owns the input. The old form of the request
+    /// names none.
+    fn member_error(&self, ctx: &Context<'_>, request: &TxnOffsetCommit) -> Option<ErrorCode> {
+        let rules = &ctx.rules.group;
+        let (generation, member) = (request.generation?, request.correlation.producer);
+        if rules.check_instance && self.replaced.contains(member) {
+            Some(ErrorCode::FencedInstanceId)
+        } else if rules.check_member && !self.members.contains(member) {
+            Some(ErrorCode::UnknownMemberId)
+        } else if rules.check_generation && generation != self.generation {
+            Some(ErrorCode::IllegalGeneration)
+        } else {
+            None
         }
-        partition
-            .epoch_error(request.identity)
-            .filter(|_| rules.staging_checks_epoch)
     }
 
     fn stage_answer(&self, request: &TxnOffsetCommit, error: ErrorCode, out: &mut Out) -> Step {

@@ -1510,4 +1510,198 @@ pub const MUTANTS: &[Mutant] = &[
             expect: Expect::Killed(Id::S13),
         }],
     },
+    Mutant {
+        id: "M08+M05",
+        bug: "B08",
+        says: "The timer aborts at the current epoch, and a marker at the epoch of the open transaction is accepted.",
+        edit: |r| {
+            r.log.timer_bumps_epoch = false;
+            r.strict_marker_epoch = false;
+        },
+        plans: &[Plan {
+            rules: Tv2,
+            scenario: "late",
+            expect: Expect::Killed(Id::S1),
+        }],
+    },
+    Mutant {
+        id: "M10+M31",
+        bug: "B10",
+        says: "Two acknowledgements both complete, and a marker for an unknown producer is refused.",
+        edit: |r| {
+            r.markers.completion_owned = false;
+            r.produce.unknown_marker_ok = false;
+        },
+        plans: &[
+            Plan {
+                rules: Tv1,
+                scenario: "eviction",
+                expect: Expect::Killed(Id::L2),
+            },
+            Plan {
+                rules: Tv2,
+                scenario: "eviction",
+                expect: Expect::Killed(Id::L2),
+            },
+        ],
+    },
+    Mutant {
+        id: "M14d+B51",
+        bug: "B51",
+        says: "Answers come before the log, and EndTxn accepts an epoch above the stored one.",
+        edit: |r| {
+            r.init.answer_after_durable = false;
+            r.add.answer_after_durable = false;
+            r.end_txn.epoch_rule = EpochRule::AtLeast;
+        },
+        plans: &[
+            Plan {
+                rules: Tv1,
+                scenario: "election",
+                expect: Expect::Killed(Id::S2),
+            },
+            Plan {
+                rules: Tv2,
+                scenario: "election",
+                expect: Expect::Killed(Id::S2),
+            },
+        ],
+    },
+    Mutant {
+        id: "M14d",
+        bug: "B14",
+        says: "InitProducerId is answered before its record is durable.",
+        edit: |r| r.init.answer_after_durable = false,
+        plans: &[
+            Plan {
+                rules: Tv1,
+                scenario: "election",
+                expect: Expect::Killed(Id::S5),
+            },
+            Plan {
+                rules: Tv2,
+                scenario: "election",
+                expect: Expect::Killed(Id::S8),
+            },
+        ],
+    },
+    Mutant {
+        id: "M16a-commit",
+        bug: "B16",
+        says: "EndTxn in PrepareCommit accepts an abort.",
+        edit: |r| {
+            r.end_txn.guards_tv1 = [
+                EndTxnGuard::MappingExists,
+                EndTxnGuard::SameProducerId,
+                EndTxnGuard::CurrentEpoch,
+                EndTxnGuard::CurrentEpoch,
+            ];
+            r.end_txn.cell = Some((
+                EndTxnCell {
+                    version: TransactionVersion::Tv1,
+                    state: TransactionState::PrepareCommit,
+                    result: TransactionResult::Abort,
+                    freshness: Freshness::Current,
+                },
+                EndTxnRow::Begin,
+            ));
+        },
+        plans: &[Plan {
+            rules: Tv1,
+            scenario: "retry",
+            expect: Expect::Killed(Id::S12),
+        }],
+    },
+    Mutant {
+        id: "M17+M46",
+        bug: "B17",
+        says: "A repeated commit is answered with a definite error, which the client reports as success.",
+        edit: |r| {
+            r.end_txn.cell = Some((
+                EndTxnCell {
+                    version: TransactionVersion::Tv1,
+                    state: TransactionState::CompleteCommit,
+                    result: TransactionResult::Commit,
+                    freshness: Freshness::Current,
+                },
+                EndTxnRow::Refuse(ErrorCode::InvalidTxnState),
+            ));
+            r.client.reports_end_error = false;
+        },
+        plans: &[Plan {
+            rules: Tv1,
+            scenario: "zombie",
+            expect: Expect::Killed(Id::S1),
+        }],
+    },
+    Mutant {
+        id: "M70b",
+        bug: "B70",
+        says: "A group coordinator serves while it loads.",
+        edit: |r| r.group.serve_after_load = false,
+        plans: &[
+            Plan {
+                rules: Tv1,
+                scenario: "offsets-restart",
+                expect: Expect::Killed(Id::S6),
+            },
+            Plan {
+                rules: Tv2,
+                scenario: "offsets-restart",
+                expect: Expect::Killed(Id::S6),
+            },
+        ],
+    },
+    Mutant {
+        id: "X14",
+        bug: "-",
+        says: "Staging does not ask whether the member is in the group.",
+        edit: |r| r.group.check_member = false,
+        plans: &[
+            Plan {
+                rules: Tv1,
+                scenario: "member-expiry",
+                expect: Expect::Equivalent {
+                    masked_by: "the generation of a group that has lost its owner is another one",
+                    guard_off: |r| r.group.check_generation = false,
+                    pair_breaks: Id::S6,
+                },
+            },
+            Plan {
+                rules: Tv2,
+                scenario: "member-expiry",
+                expect: Expect::Equivalent {
+                    masked_by: "the generation of a group that has lost its owner is another one",
+                    guard_off: |r| r.group.check_generation = false,
+                    pair_breaks: Id::S6,
+                },
+            },
+        ],
+    },
+    Mutant {
+        id: "X15",
+        bug: "-",
+        says: "Staging does not compare the instance id.",
+        edit: |r| r.group.check_instance = false,
+        plans: &[
+            Plan {
+                rules: Tv1,
+                scenario: "static-member",
+                expect: Expect::Equivalent {
+                    masked_by: "a replaced member is no member any more",
+                    guard_off: |r| r.group.check_member = false,
+                    pair_breaks: Id::S6,
+                },
+            },
+            Plan {
+                rules: Tv2,
+                scenario: "static-member",
+                expect: Expect::Equivalent {
+                    masked_by: "a replaced member is no member any more",
+                    guard_off: |r| r.group.check_member = false,
+                    pair_breaks: Id::S6,
+                },
+            },
+        ],
+    },
 ];

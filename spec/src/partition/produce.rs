@@ -251,6 +251,7 @@ fn verified_error(error: ErrorCode, version: TransactionVersion) -> ErrorCode {
         | ErrorCode::NotEnoughReplicas
         | ErrorCode::IllegalGeneration
         | ErrorCode::UnknownMemberId
+        | ErrorCode::FencedInstanceId
         | ErrorCode::UnknownServerError
         | ErrorCode::InvalidRequest
         | ErrorCode::OutOfOrderSequenceNumber

@@ -96,6 +96,8 @@ pub fn fair_class(action: &Action) -> Option<usize> {
         | Action::Promote(_)
         | Action::DeleteTopic(_)
         | Action::PrepareRebalance
+        | Action::ExpireMember
+        | Action::ReplaceStaticMember(_)
         | Action::ExpireOffsets
         | Action::TakeBound(_)
         | Action::TakeData(_)

@@ -138,7 +138,7 @@ fn out_of_order(world: &World, partition: &Partition) -> bool {
 
 /// What the application knows of transaction `txn` of `producer`, or what the instance that took
 /// it over was told (KIP-939).
-fn outcome(world: &World, state: &State, producer: ProducerIndex, txn: u8) -> Outcome {
+pub(super) fn outcome(world: &World, state: &State, producer: ProducerIndex, txn: u8) -> Outcome {
     let mut takers = state.producers.iter().filter(|q| {
         world.workload(q.index).takes_over == Some(producer) && q.takeover != Outcome::Open
     });
@@ -227,6 +227,9 @@ fn is_published(state: &State, partition: &Partition, ghost: Ghost) -> bool {
     let Some(group) = &state.group else {
         return true;
     };
+    if partition.recovering {
+        return true;
+    }
     let staged = partition
         .log
         .iter()

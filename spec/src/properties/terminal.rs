@@ -1,6 +1,7 @@
 //! Liveness as it shows in a state that nothing can leave.
 
 use super::Id;
+use super::safety::outcome;
 use crate::client::{Item, Outcome, Phase, Producer};
 use crate::coordinator::TransactionState;
 use crate::message::RequestKind;
@@ -93,7 +94,7 @@ fn may_rest(world: &World, state: &State, producer: &Producer) -> bool {
 /// older transaction is still open in front of it.
 fn told_commit_is_invisible(world: &World, state: &State, producer: &Producer) -> bool {
     (0..world.workload(producer.index).transactions).any(|txn| {
-        let told = producer.outcome[usize::from(txn)] == Outcome::CommitTold;
+        let told = outcome(world, state, producer.index, txn) == Outcome::CommitTold;
         let ghost = Ghost::of(producer.index, txn, world.scenario.ghost_key);
         told && world.workload(producer.index).items.iter().any(|item| {
             let Item::Send(p) = item else {

@@ -245,6 +245,49 @@ pub const CATALOGUE: &[Entry] = &[
         },
     },
     Entry {
+        name: "member-expiry",
+        says: "The session of a member ends while it processes, and another one goes on.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![Workload::processing(0, 1), Workload::processing(1, 1)],
+                1,
+            )
+            .fault(Fault::MemberExpiry, 1)
+            .eager()
+        },
+    },
+    Entry {
+        name: "static-member",
+        says: "A member takes over the instance id of another one that still processes.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![Workload::processing(0, 1), Workload::processing(1, 1)],
+                1,
+            )
+            .fault(Fault::StaticReplacement, 1)
+            .eager()
+        },
+    },
+    Entry {
+        name: "offsets-restart",
+        says: "The broker of the offsets partition restarts while two members process one input through a rebalance.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![Workload::processing(0, 1), Workload::processing(1, 1)],
+                1,
+            )
+            .fault(Fault::Rebalance, 1)
+            .fault(Fault::Restart, 1)
+            .eager()
+        },
+    },
+    Entry {
         name: "reader",
         says: "A read_committed and a read_uncommitted reader that fetch in steps, with the high watermark behind the log end.",
         profile: Profile::Default,

@@ -222,7 +222,11 @@ impl List {
         for staged in &g.staged {
             self.add(
                 "group",
-                format!("staged by {}", staged.identity),
+                if staged.decided {
+                    format!("decided, staged by {}", staged.identity)
+                } else {
+                    format!("staged by {}", staged.identity)
+                },
                 staged.offset.0,
             );
         }

@@ -138,6 +138,10 @@ impl From<&Action> for Line {
             Action::DeleteTopic(p) => Self::new(partition(*p), "delete_topic"),
             Action::Materialise => Self::new("group", "materialise"),
             Action::PrepareRebalance => Self::new("group", "prepare_rebalance"),
+            Action::ExpireMember => Self::new("group", "expire_member"),
+            Action::ReplaceStaticMember(p) => {
+                Self::new("group", "replace_static_member").with("member", p)
+            }
             Action::CompleteRebalance(p) => {
                 Self::new("group", "complete_rebalance").with("member", p)
             }

@@ -432,6 +432,18 @@ pub const VERBS: &[Verb] = &[
         "ends the rebalance: a member owns the input",
         &[must("member", ProducerName)],
     ),
+    verb(
+        Group,
+        "expire_member",
+        "ends the session of the member that owns the input",
+        &[],
+    ),
+    verb(
+        Group,
+        "replace_static_member",
+        "gives the instance id of the member that owns the input to another one",
+        &[must("member", ProducerName)],
+    ),
     verb(Group, "expire_offsets", "expires the group's offsets", &[]),
     verb(
         Reader,

@@ -101,6 +101,10 @@ pub enum Action {
     PrepareRebalance,
     /// A rebalance ends: this member owns the input.
     CompleteRebalance(ProducerIndex),
+    /// The session of the member that owns the input ends: it is no member any more.
+    ExpireMember,
+    /// A member takes over the instance id of the one that owns the input, and the input with it.
+    ReplaceStaticMember(ProducerIndex),
     /// The group's offsets expire.
     ExpireOffsets,
     /// A reader's fetch takes its bound.

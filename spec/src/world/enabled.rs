@@ -219,6 +219,9 @@ impl World {
                 }
             }
             if is_offsets {
+                if left(Fault::Restart) {
+                    actions.push(Action::Restart(p));
+                }
                 continue;
             }
             let faults = [
@@ -242,6 +245,14 @@ impl World {
         }
         if state.budgets.left(Fault::Rebalance) > 0 {
             actions.push(Action::PrepareRebalance);
+        }
+        if state.budgets.left(Fault::MemberExpiry) > 0 {
+            actions.push(Action::ExpireMember);
+        }
+        if state.budgets.left(Fault::StaticReplacement) > 0 {
+            let others = state.producers.iter().map(|producer| producer.index);
+            let others = others.filter(|index| *index != group.member);
+            actions.extend(others.map(Action::ReplaceStaticMember));
         }
         for producer in &state.producers {
             if producer.index != group.member || state.producers.len() == 1 {

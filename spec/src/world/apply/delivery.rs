@@ -137,7 +137,7 @@ impl World {
             (Message::TxnOffsetCommit(m), Some(group)) => {
                 group.txn_offset_commit(partition, ctx, m, out)
             }
-            (Message::OffsetFetch(m), Some(group)) => group.offset_fetch(ctx, m, out),
+            (Message::OffsetFetch(m), Some(group)) => group.offset_fetch(partition, ctx, m, out),
             (
                 Message::VerifyAnswer {
                     identity,

@@ -25,6 +25,20 @@ impl World {
         with_group(state, |group| group.complete_rebalance(member))
     }
 
+    /// The owner's session ends, and a rebalance begins.
+    pub(super) fn expire_member(&self, state: &mut State) -> Step {
+        spending(state, Fault::MemberExpiry, |state| {
+            with_group(state, Group::expire_member)
+        })
+    }
+
+    /// `member` takes over the owner's instance id.
+    pub(super) fn replace_static_member(&self, state: &mut State, member: ProducerIndex) -> Step {
+        spending(state, Fault::StaticReplacement, |state| {
+            with_group(state, |group| group.replace_static_member(member))
+        })
+    }
+
     /// The group's offsets expire.
     pub(super) fn expire_offsets(&self, state: &mut State) -> Step {
         spending(state, Fault::OffsetExpiry, |state| {

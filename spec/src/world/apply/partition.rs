@@ -16,7 +16,24 @@ impl World {
 
     /// A partition's broker stops and starts again.
     pub(super) fn restart(&self, state: &mut State, p: PartitionIndex, out: &mut Out) -> Step {
-        spending(state, Fault::Restart, |state| at(state, p).restart(out))
+        spending(state, Fault::Restart, |state| {
+            if let Some(group) = state.group.as_mut().filter(|_| self.is_offsets(p)) {
+                group.unload(out);
+            }
+            at(state, p).restart(out)
+        })
+    }
+
+    /// A partition's leader rebuilds its producer state, and on the offsets partition the group.
+    pub(super) fn recover(&self, state: &mut State, p: PartitionIndex) -> Step {
+        let step = at(state, p).recover(&self.rules);
+        if step == Step::Handled && self.is_offsets(p) {
+            let (partitions, group) = (&state.partitions, &mut state.group);
+            if let Some(group) = group {
+                group.load(&self.rules.group, &partitions[usize::from(p.0)]);
+            }
+        }
+        step
     }
 
     /// A partition writes a snapshot of its producer state.
