@@ -7,7 +7,7 @@ use super::{ErrorCode, IsolationLevel, TopicPartition, WireError, only, topic_na
 use crate::wire::Connection;
 
 impl Connection {
-    /// ListOffsets v7 for the latest offset: the high watermark, or with read_committed the last
+    /// ListOffsets v6 for the latest offset: the high watermark, or with read_committed the last
     /// stable offset.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Connection {
             .with_replica_id(BrokerId(-1))
             .with_isolation_level(isolation.code())
             .with_topics(vec![topic]);
-        let topic = only(self.call(7, &request)?.topics, "topics")?;
+        let topic = only(self.call(6, &request)?.topics, "topics")?;
         let answer = only(topic.partitions, "partitions")?;
         Ok((ErrorCode(answer.error_code), answer.offset))
     }
