@@ -110,6 +110,15 @@ pub struct Produce {
     pub ghost: Ghost,
 }
 
+/// Who a committer says it is in its group (KIP-447).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupMember {
+    /// The member id: here the producer behind it.
+    pub id: ProducerIndex,
+    /// The generation as the member knows it.
+    pub generation: Generation,
+}
+
 /// TxnOffsetCommit (KIP-447): stages one offset in a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TxnOffsetCommit {
@@ -119,8 +128,8 @@ pub struct TxnOffsetCommit {
     pub transactional_id: TransactionalId,
     /// Producer id and epoch.
     pub identity: Identity,
-    /// The group's generation as the member knows it; `None` is the old form without one.
-    pub generation: Option<Generation>,
+    /// The member that commits; `None` is the old form, which names none.
+    pub member: Option<GroupMember>,
     /// The offset to stage.
     pub offset: Payload,
     /// v5 under TV2: the leader adds the offsets partition to the transaction.

@@ -5,13 +5,23 @@ use super::prepared::*;
 use super::{Row, row};
 use fencepost_spec::error_code::ErrorCode;
 use fencepost_spec::group::{GroupState, Staged};
-use fencepost_spec::message::{Message, TxnOffsetCommit, VerifyPartition};
+use fencepost_spec::message::{GroupMember, Message, TxnOffsetCommit, VerifyPartition};
 use fencepost_spec::partition::ProducerEntry;
 use fencepost_spec::types::*;
 use fencepost_spec::world::State;
 
 /// The offsets partition's place among the partitions.
 const AT: usize = OFFSETS.0 as usize;
+
+/// A member whose instance id another one has taken over.
+const REPLACED: u8 = 6;
+
+fn member(id: u8, generation: u8) -> Option<GroupMember> {
+    Some(GroupMember {
+        id: ProducerIndex(id),
+        generation: Generation(generation),
+    })
+}
 
 /// Stable or between generations, each with the producer's transaction open and not.
 fn prepared(initial: &State) -> Vec<State> {
@@ -20,6 +30,7 @@ fn prepared(initial: &State) -> Vec<State> {
         for open in [None, Some(Offset(0))] {
             let mut state = initial.clone();
             if let Some(group) = state.group.as_mut() {
+                group.replaced = group.replaced.with(ProducerIndex(REPLACED));
                 group.state = group_state;
             }
             if open.is_some() {
@@ -39,11 +50,11 @@ fn prepared(initial: &State) -> Vec<State> {
 
 /// TxnOffsetCommit: after the coordinator has agreed, then with its refusals.
 pub fn txn_offset_commit(version: TransactionVersion) -> Vec<Row> {
-    let request = |identity, generation: Option<u8>| TxnOffsetCommit {
+    let request = |identity, member: Option<GroupMember>| TxnOffsetCommit {
         correlation: ASKER,
         transactional_id: ID,
         identity,
-        generation: generation.map(Generation),
+        member,
         offset: Payload(1),
         version,
         ghost: Ghost::NONE,
@@ -51,29 +62,43 @@ pub fn txn_offset_commit(version: TransactionVersion) -> Vec<Row> {
     let given = [
         (
             "the group's generation",
-            request(CURRENT, Some(1)),
+            request(CURRENT, member(0, 1)),
             ErrorCode::None,
         ),
         (
             "an older generation",
-            request(CURRENT, Some(0)),
+            request(CURRENT, member(0, 0)),
             ErrorCode::None,
         ),
-        ("no generation", request(CURRENT, None), ErrorCode::None),
-        ("an older epoch", request(OLDER, Some(1)), ErrorCode::None),
+        (
+            "a member that is not in the group",
+            request(CURRENT, member(7, 1)),
+            ErrorCode::None,
+        ),
+        (
+            "a member whose instance id was taken over",
+            request(CURRENT, member(REPLACED, 1)),
+            ErrorCode::None,
+        ),
+        ("no member", request(CURRENT, None), ErrorCode::None),
+        (
+            "an older epoch",
+            request(OLDER, member(0, 1)),
+            ErrorCode::None,
+        ),
         (
             "the coordinator says INVALID_TXN_STATE",
-            request(CURRENT, Some(1)),
+            request(CURRENT, member(0, 1)),
             ErrorCode::InvalidTxnState,
         ),
         (
             "the coordinator says PRODUCER_FENCED",
-            request(CURRENT, Some(1)),
+            request(CURRENT, member(0, 1)),
             ErrorCode::ProducerFenced,
         ),
         (
             "the coordinator does not answer",
-            request(CURRENT, Some(1)),
+            request(CURRENT, member(0, 1)),
             ErrorCode::NotEnoughReplicas,
         ),
     ];

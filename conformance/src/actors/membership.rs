@@ -9,7 +9,11 @@ use fencepost::group::{
 };
 use fencepost::types::{GenerationId, GroupId, MemberId, RequestId};
 use fencepost_spec::group::GroupState;
+use fencepost_spec::message::GroupMember;
 use fencepost_spec::types::{Generation, ProducerIndex};
+
+/// Whom the model has for somebody who is no member.
+const STRANGER: ProducerIndex = ProducerIndex(7);
 
 /// What the owner of the input is assigned.
 const INPUT: &[u8] = b"input";
@@ -17,28 +21,43 @@ const INPUT: &[u8] = b"input";
 /// Its answers are nobody's but the harness's: no token is ever so large.
 const REQUEST: RequestId = RequestId(u64::MAX);
 
-/// The member that a producer is; a stranger borrows the first one's name.
+/// The members that a producer can be; whoever else is no member.
+const MEMBERS: [&str; 3] = ["member-0", "member-1", "member-of-another-group"];
+
 fn member_id(producer: ProducerIndex) -> MemberId {
-    MemberId::new(if producer.0 == 1 {
-        "member-1"
-    } else {
-        "member-0"
-    })
+    let at = usize::from(producer.0).min(MEMBERS.len() - 1);
+    MemberId::new(MEMBERS[at])
 }
 
-/// Who a committer says it is: nobody where it names no generation.
-pub(super) fn member_identity(
-    producer: ProducerIndex,
-    generation: Option<Generation>,
-) -> MemberIdentity {
-    match generation {
+/// Who a committer says it is: nobody in the old form of the request.
+pub(super) fn member_identity(member: Option<GroupMember>) -> MemberIdentity {
+    match member {
         None => MemberIdentity::anonymous(),
-        Some(generation) => MemberIdentity {
-            generation: Some(GenerationId::new(i32::from(generation.0))),
-            member_id: member_id(producer),
+        Some(member) => MemberIdentity {
+            generation: Some(GenerationId::new(i32::from(member.generation.0))),
+            member_id: member_id(member.id),
             instance_id: None,
         },
     }
+}
+
+/// The same in the model's words.
+pub(super) fn spec_member(member: &MemberIdentity) -> Result<Option<GroupMember>, Unmapped> {
+    let Some(generation) = member.generation else {
+        return Ok(None);
+    };
+    let unmapped = || Unmapped::new("member", member);
+    let number = u8::try_from(generation.get()).map_err(|_| unmapped())?;
+    let mut known = MEMBERS.iter();
+    let at = known.position(|id| MemberId::new(*id) == member.member_id);
+    let id = match at.ok_or_else(unmapped)? {
+        at if at + 1 == MEMBERS.len() => STRANGER,
+        at => ProducerIndex(at as u8),
+    };
+    Ok(Some(GroupMember {
+        id,
+        generation: Generation(number),
+    }))
 }
 
 impl Offsets {

@@ -2,7 +2,7 @@
 //! its own.
 
 use super::Difference;
-use super::membership::member_identity;
+use super::membership::{member_identity, spec_member};
 use super::replica::{abstract_batch, abstract_leading, abstract_leading_without_log};
 use crate::map::{self, Clock, GROUP, PartitionToken, Unmapped, group_answer};
 use fencepost::error_code::ErrorCode as ImplError;
@@ -64,7 +64,7 @@ impl Offsets {
             copy: 0,
         };
         let copy = self.free_copy(token)?;
-        let member = member_identity(request.correlation.producer, request.generation);
+        let member = member_identity(request.member);
         let commit = map::txn_offset_commit(request, member, copy)?;
         self.step(Input::TxnOffsetCommit(commit), out)
     }
@@ -353,15 +353,7 @@ impl Offsets {
                 correlation,
                 transactional_id: map::spec_transactional_id(&commit.transactional_id)?,
                 identity: map::spec_identity(commit.producer)?,
-                generation: commit
-                    .member
-                    .generation
-                    .map(|it| {
-                        u8::try_from(it.get())
-                            .map(Generation)
-                            .map_err(|_| unmapped())
-                    })
-                    .transpose()?,
+                member: spec_member(&commit.member)?,
                 offset: u8::try_from(offset.offset.get())
                     .map(Payload)
                     .map_err(|_| unmapped())?,

@@ -106,7 +106,10 @@ impl Producer {
                 correlation,
                 transactional_id: id,
                 identity,
-                generation: self.generation,
+                member: self.generation.map(|generation| GroupMember {
+                    id: self.index,
+                    generation,
+                }),
                 offset: Payload(self.position.0 + 1),
                 version: self.version,
                 ghost,

@@ -124,12 +124,12 @@ impl Group {
     /// names none.
     fn member_error(&self, ctx: &Context<'_>, request: &TxnOffsetCommit) -> Option<ErrorCode> {
         let rules = &ctx.rules.group;
-        let (generation, member) = (request.generation?, request.correlation.producer);
-        if rules.check_instance && self.replaced.contains(member) {
+        let member = request.member?;
+        if rules.check_instance && self.replaced.contains(member.id) {
             Some(ErrorCode::FencedInstanceId)
-        } else if rules.check_member && !self.members.contains(member) {
+        } else if rules.check_member && !self.members.contains(member.id) {
             Some(ErrorCode::UnknownMemberId)
-        } else if rules.check_generation && generation != self.generation {
+        } else if rules.check_generation && member.generation != self.generation {
             Some(ErrorCode::IllegalGeneration)
         } else {
             None

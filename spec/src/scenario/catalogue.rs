@@ -795,6 +795,7 @@ pub const CATALOGUE: &[Entry] = &[
                 .fault(Fault::Stranger, 1)
                 .fault(Fault::Timer, 1)
                 .fault(Fault::Rebalance, 1)
+                .fault(Fault::FailedVerification, 1)
                 .answering()
         },
     },
@@ -815,6 +816,29 @@ pub const CATALOGUE: &[Entry] = &[
                 .fault(Fault::Stranger, 2)
                 .answering()
                 .eager()
+        },
+    },
+    Entry {
+        name: "any-client-kept",
+        says: "The same beside a transaction that was taken over with a fresh producer id (KIP-939).",
+        profile: Profile::Named,
+        runs: &[(Tv2, &[S1, S2, S4, S7, L1, L2, L4])],
+        build: |_| {
+            Scenario::plain(
+                vec![
+                    Workload::sending(&[0], 1).two_phase(),
+                    Workload::sending(&[0], 1).taking_over(0, 0),
+                ],
+                1,
+            )
+            .from(Seed::TakenOver {
+                ongoing: Identity::new(ProducerId(42), ProducerEpoch(32766)),
+                client: Identity::new(ProducerId(73), ProducerEpoch::FIRST),
+                next: ProducerId(74),
+            })
+            .fault(Fault::Stranger, 1)
+            .answering()
+            .eager()
         },
     },
     Entry {

@@ -189,7 +189,8 @@ fn deliver(message: &Message, broker: Option<BrokerId>) -> Line {
         Message::TxnOffsetCommit(m) => Line::new("group", "txn_offset_commit")
             .sent_by(&m.correlation)
             .with("identity", m.identity)
-            .with_some("generation", m.generation.map(|g| g.0))
+            .with_some("member", m.member.map(|it| it.id))
+            .with_some("generation", m.member.map(|it| it.generation.0))
             .with("offset", m.offset.0)
             .with("version", m.version)
             .with_some("txn", ghost(m.ghost)),

@@ -151,6 +151,7 @@ const STAGE: &[Key] = &[
     NUMBER,
     ATTEMPT,
     IDENTITY,
+    may("member", ProducerName),
     may("generation", Number),
     must("offset", Number),
     VERSION,

@@ -45,7 +45,11 @@ impl World {
                 // Nothing is known here: what the coordinator knows is the next best guess.
                 None => state.log.committed[0].map_or(unknown(), |m| m.identity()),
             };
-            for identity in neighbours(identity) {
+            let mut identities = neighbours(identity);
+            // KIP-939: the client of a transaction that was taken over has another identity.
+            let client = state.log.committed[0].map(|m| m.client_identity());
+            identities.extend(client.filter(|it| !identities.contains(it)));
+            for identity in identities {
                 let requests = self.partition_requests(partition.index, identity);
                 actions.extend(requests.into_iter().map(|message| Action::Stranger {
                     message,
@@ -100,19 +104,22 @@ impl World {
         let version = self.rules.transaction_version;
         let mut messages = Vec::new();
         if self.is_offsets(partition) {
-            messages.extend(
-                [None, Some(Generation(1)), Some(Generation(9))].map(|generation| {
-                    Message::TxnOffsetCommit(TxnOffsetCommit {
-                        correlation: CORRELATION,
-                        transactional_id: ID,
-                        identity,
-                        generation,
-                        offset: Payload(9),
-                        version,
-                        ghost,
-                    })
-                }),
-            );
+            let member = |id, generation| GroupMember {
+                id: ProducerIndex(id),
+                generation: Generation(generation),
+            };
+            let members = [member(0, 1), member(0, 9), member(7, 1)].map(Some);
+            messages.extend(members.into_iter().chain([None]).map(|member| {
+                Message::TxnOffsetCommit(TxnOffsetCommit {
+                    correlation: CORRELATION,
+                    transactional_id: ID,
+                    identity,
+                    member,
+                    offset: Payload(9),
+                    version,
+                    ghost,
+                })
+            }));
             return messages;
         }
         for (sequence, transactional) in [(0, true), (1, true), (7, true), (0, false), (1, false)] {

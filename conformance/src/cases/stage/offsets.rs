@@ -87,7 +87,10 @@ impl Stage {
             correlation: self.oracle.correlation(),
             transactional_id: self.model_id(),
             identity: who,
-            generation: generation.map(Generation),
+            member: generation.map(|generation| message::GroupMember {
+                id: ProducerIndex(0),
+                generation: Generation(generation),
+            }),
             offset: Payload(offset),
             version: if version >= 5 {
                 TransactionVersion::Tv2
