@@ -269,6 +269,7 @@ pub const CATALOGUE: &[Entry] = &[
                 1,
             )
             .fault(Fault::StaticReplacement, 1)
+            .fault(Fault::Rebalance, 1)
             .eager()
         },
     },
