@@ -9,10 +9,13 @@ use fencepost_spec::scenario::{RuleSet, find};
 use fencepost_spec::trace::Line;
 use fencepost_spec::types::{Identity, ProducerEpoch, ProducerId};
 use fencepost_spec::world::{State, World};
+use std::fs;
+use std::path::Path;
 
 struct Run {
     world: World,
     state: State,
+    lines: Vec<String>,
 }
 
 /// State, producer id and epoch, previous producer id, next producer id and epoch.
@@ -23,7 +26,20 @@ impl Run {
         let entry = find(name).expect("a scenario of the catalogue");
         let world = World::new(entry.scenario(RuleSet::Tv2), entry.rules(RuleSet::Tv2));
         let state = world.initial();
-        Self { world, state }
+        Self {
+            world,
+            state,
+            lines: Vec::new(),
+        }
+    }
+
+    /// The run so far is the saved trace of this name, which `fencepost replay` takes too.
+    fn is_saved_as(&self, name: &str) {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/traces/witness");
+        let saved = fs::read_to_string(folder.join(name)).expect("a saved trace");
+        let (_, steps) = saved.split_once("\n\n").expect("a header and steps");
+        let steps: Vec<_> = steps.lines().collect();
+        assert_eq!(steps, self.lines, "{name}");
     }
 
     /// Takes the one enabled action whose line begins so.
@@ -34,7 +50,9 @@ impl Run {
             .filter(|(action, _)| Line::from(action).to_string().starts_with(begins))
             .collect();
         assert_eq!(found.len(), 1, "{begins}");
-        self.state = found.remove(0).1;
+        let (action, state) = found.remove(0);
+        self.lines.push(Line::from(&action).to_string());
+        self.state = state;
     }
 
     /// A request reaches the coordinator and its record is replicated.
@@ -89,6 +107,7 @@ fn a_crash_and_a_take_over_at_the_last_epoch() {
     run.take("R start");
     let again = run.decide("coordinator/0 init_producer_id from=R");
     assert_eq!(again, (Ongoing, (42, MAX - 1), 42, Some((73, 1))));
+    run.is_saved_as("D3_kip_939_take_over_tv2.trace");
 }
 
 #[test]
@@ -108,4 +127,5 @@ fn the_clients_epoch_overflows_too() {
     run.take("p0 write_txn_markers");
     let complete = run.append();
     assert_eq!(complete, (CompleteCommit, (85, 0), 73, None));
+    run.is_saved_as("D3_kip_939_double_overflow_tv2.trace");
 }
