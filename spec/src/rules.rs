@@ -45,6 +45,9 @@ pub struct Rules {
 pub struct InitRules {
     /// The answer waits for the log (KIP-98).
     pub answer_after_durable: bool,
+    /// An expected epoch is compared while a transaction is open (Kafka does not: the fence comes
+    /// first, and the bump that would compare it later; docs/DEVIATIONS.md).
+    pub ongoing_compares_epoch: bool,
     /// A fencing abort raises the epoch before it aborts.
     pub fence_bumps_epoch: bool,
     /// Under TV2 the fence and the abort share one bump (KAFKA-19367).
@@ -294,6 +297,7 @@ impl Rules {
             two_phase: true,
             init: InitRules {
                 answer_after_durable: true,
+                ongoing_compares_epoch: false,
                 fence_bumps_epoch: true,
                 fence_single_bump: true,
                 fence_rotates: true,

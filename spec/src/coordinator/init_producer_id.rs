@@ -317,10 +317,19 @@ fn init_row(ctx: &Context<'_>, request: &InitProducerId, metadata: &TransactionM
     }
     match metadata.state {
         PrepareCommit | PrepareAbort => Row::Refuse(ErrorCode::ConcurrentTransactions),
+        Ongoing if ctx.rules.init.ongoing_compares_epoch && !is_current(request, metadata) => {
+            Row::Refuse(ErrorCode::ProducerFenced)
+        }
         Ongoing if request.keep_prepared_txn => Row::Keep,
         Ongoing => Row::Fence,
         Empty | CompleteCommit | CompleteAbort => settled_row(ctx, request, metadata),
     }
+}
+
+/// Whether the expected identity, where there is one, is the stored one.
+fn is_current(request: &InitProducerId, metadata: &TransactionMetadata) -> bool {
+    let expected = request.expected;
+    expected.is_none_or(|it| it.producer_epoch == metadata.client_identity().producer_epoch)
 }
 
 /// Empty and Complete*: bump, rotate, recognise a retry, or refuse (KIP-360).

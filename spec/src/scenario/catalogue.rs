@@ -547,7 +547,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "election-two-transactions",
         says: "Two instances of one id, two transactions each on two partitions, and a coordinator fail-over.",
         profile: Profile::Nightly,
-        runs: &[(Tv1, &[]), (Tv2, &[])],
+        runs: &[(Tv1, &[S7]), (Tv2, &[])],
         build: |_| {
             let p = Workload::sending(&[0, 1], 2);
             Scenario::plain(vec![p.clone(), p], 2)
@@ -675,6 +675,20 @@ pub const CATALOGUE: &[Entry] = &[
                 .fault(Fault::GiveUp, 1)
                 .fault(Fault::Election, 1)
                 .eager()
+        },
+    },
+    Entry {
+        name: "late-bump",
+        says: "Two instances of one id: the older one gives up a Produce, and its bump arrives after the newer one has begun.",
+        profile: Profile::Default,
+        runs: &[(Tv1, &[S7]), (Tv2, &[])],
+        build: |_| {
+            Scenario::plain(
+                vec![Workload::sending(&[0], 2), Workload::sending(&[0], 1)],
+                1,
+            )
+            .fault(Fault::GiveUp, 1)
+            .eager()
         },
     },
     Entry {

@@ -35,6 +35,18 @@ fn a_refused_completion_that_stays_pending_fences_nobody() {
 }
 
 #[test]
+fn a_late_bump_that_is_compared_fences_nobody_newer() {
+    assert_eq!(breaks("late-bump", RuleSet::Tv1, |_| {}), ["S7"]);
+    let none: [&str; 0] = [];
+    assert_eq!(
+        breaks("late-bump", RuleSet::Tv1, |r| {
+            r.init.ongoing_compares_epoch = true;
+        }),
+        none
+    );
+}
+
+#[test]
 fn a_marker_for_a_leaderless_partition_is_sent_again() {
     for set in [RuleSet::Tv1, RuleSet::Tv2] {
         assert!(!breaks("leaderless", set, |_| {}).is_empty());
