@@ -35,7 +35,7 @@ pub enum Command {
     /// List the scenarios, with their bounds.
     Scenarios,
     /// List the properties, with their sources, witnesses and mutants.
-    Properties,
+    Properties(Properties),
     /// Judge the ledger of mutants.
     Mutants(Mutants),
     /// Print a decision table, as the model has it.
@@ -113,6 +113,15 @@ impl Mode {
     }
 }
 
+/// Whether to do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Do it.
+    On,
+    /// Do not.
+    Off,
+}
+
 /// The bounds of a search. A run that meets one is incomplete, never "holds".
 #[derive(Clone, Debug, Args)]
 pub struct Limits {
@@ -164,6 +173,9 @@ pub struct Check {
     /// With --mode simulate: how many walks each run takes; 2000 if it is not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub walks: Option<u64>,
+    /// Take states that differ only in who is who for one.
+    #[arg(long, default_value = "off")]
+    pub symmetry: Switch,
     /// The bounds.
     #[command(flatten)]
     pub limits: Limits,
@@ -177,6 +189,14 @@ pub struct Check {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Save the shortest counterexamples as traces.
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
+}
+
+/// `fencepost properties`.
+#[derive(Debug, Args)]
+pub struct Properties {
+    /// Save the shortest witness of each as a trace.
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
 }

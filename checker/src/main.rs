@@ -10,6 +10,7 @@ mod commands;
 mod exit;
 mod explorer;
 mod export;
+mod fair;
 
 mod junit;
 mod ledger;

@@ -5,6 +5,7 @@ use fencepost_spec::properties::Row;
 use fencepost_spec::trace::{Change, Line, changes, facts};
 use fencepost_spec::world::{Action, State};
 use std::fmt::Write;
+use std::ops::Range;
 
 /// The head of a violation: the property with its sentence and its source.
 pub fn headline(row: &Row, steps: usize) -> String {
@@ -22,10 +23,31 @@ pub fn headline(row: &Row, steps: usize) -> String {
 
 /// Each step as `actor: what happened`, with what it changed. `states` is one longer.
 pub fn steps(actions: &[Action], states: &[State]) -> String {
+    told(actions, states, 0..actions.len())
+}
+
+/// A lasso: the steps to the cycle, which begins after step `from`, then those that go on for ever.
+pub fn lasso(actions: &[Action], states: &[State], from: usize) -> String {
+    let mut text = told(actions, states, 0..from);
+    if from == actions.len() {
+        text.push_str("  Then nothing has to happen any more, and it stays so for ever.\n");
+    } else {
+        text.push_str("  Then, again and again:\n");
+        text.push_str(&told(actions, states, from..actions.len()));
+    }
+    text
+}
+
+fn told(actions: &[Action], states: &[State], range: Range<usize>) -> String {
     let mut text = String::new();
-    for (i, (action, pair)) in actions.iter().zip(states.windows(2)).enumerate() {
-        let _ = writeln!(text, "  {:>3}. {}", i + 1, Line::from(action).sentence());
-        for change in worth_telling(&pair[0], &pair[1]) {
+    for i in range {
+        let _ = writeln!(
+            text,
+            "  {:>3}. {}",
+            i + 1,
+            Line::from(&actions[i]).sentence()
+        );
+        for change in worth_telling(&states[i], &states[i + 1]) {
             let _ = writeln!(text, "         {change}");
         }
     }

@@ -4,7 +4,8 @@ use crate::exit::Failure;
 use crate::select::Run;
 use fencepost_spec::mutants::Mutant;
 use fencepost_spec::properties::Id;
-use fencepost_spec::trace::{Expect, Line, TraceFile};
+use fencepost_spec::properties::witness::{self, Witness};
+use fencepost_spec::trace::{Expect, Line, Replayed, TraceFile};
 use fencepost_spec::world::Action;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,18 +53,58 @@ pub fn of_violation(
     }
 }
 
+/// A trace to a state that shows what a property talks about.
+pub fn of_witness((entry, rules): Run, witness: &Witness, actions: &[Action]) -> TraceFile {
+    TraceFile {
+        story: witness.says.to_owned(),
+        scenario: entry,
+        rules,
+        mutant: None,
+        expect: Expect::Witness(witness.id),
+        lines: (1..).zip(actions.iter().map(Line::from)).collect(),
+    }
+}
+
+/// A trace of a lasso: of a property, from a step on.
+pub fn of_lasso(
+    run: Run,
+    mutant: Option<&'static Mutant>,
+    (property, from): (Id, usize),
+    actions: &[Action],
+) -> TraceFile {
+    TraceFile {
+        expect: Expect::Lasso(property, from),
+        ..of_violation(run, mutant, property, actions)
+    }
+}
+
+/// Whether a replayed trace shows what its header says.
+pub fn shows(file: &TraceFile, run: &Replayed) -> bool {
+    let broken = run.violations();
+    match &file.expect {
+        Expect::Holds => broken.is_empty(),
+        Expect::Violates(ids) => ids.iter().all(|id| broken.contains(id)),
+        Expect::Witness(id) => witness::reached(&file.world(), run.last()) & id.bit() != 0,
+        Expect::Lasso(id, from) => run.lasso(&file.world(), *id, *from).is_ok(),
+    }
+}
+
 /// Saves a trace of a violation as `PROPERTY_story.trace` and says where.
 pub fn save(directory: &Path, trace: &TraceFile) -> Result<PathBuf, Failure> {
     let property = match &trace.expect {
         Expect::Violates(ids) => ids.first().map_or("none", |id| id.name()),
-        Expect::Witness(id) => id.name(),
+        Expect::Witness(id) | Expect::Lasso(id, _) => id.name(),
         Expect::Holds => "holds",
     };
     let mutant = trace
         .mutant
         .map_or_else(String::new, |m| format!("{}_", m.id.to_lowercase()));
+    let kind = match &trace.expect {
+        Expect::Lasso(..) => "_lasso",
+        Expect::Holds | Expect::Violates(_) | Expect::Witness(_) => "",
+    };
     let name = format!(
-        "{property}_{mutant}{}_{}.trace",
+        "{property}_{mutant}{}_{}{kind}.trace",
         trace.scenario.name.replace('-', "_"),
         trace.rules.name()
     );

@@ -6,8 +6,10 @@ use crate::rules::Rules;
 use crate::scenario::RuleSet;
 
 mod ledger;
+mod liveness;
 
 pub use ledger::MUTANTS;
+pub use liveness::{FAIR_PLANS, FairPlan};
 
 /// An edit of the right rules.
 #[derive(Clone, Copy, Debug)]

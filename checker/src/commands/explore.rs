@@ -133,7 +133,7 @@ fn model(args: &Explore, name: Option<&str>) -> Result<ModelName, Failure> {
     });
     if let Some(plan) = plan {
         let run = (select::scenario(plan.scenario)?, plan.rules);
-        return Ok(ModelName { run, mutant });
+        return Ok(ModelName::of(run, mutant));
     }
     let name = name.ok_or_else(|| {
         Failure::Usage("the mutant is not judged under these rules; expected a scenario".to_owned())
@@ -142,5 +142,5 @@ fn model(args: &Explore, name: Option<&str>) -> Result<ModelName, Failure> {
     let runs = select::runs(&[name.to_owned()], rules)?;
     let run = runs.last().copied();
     let run = run.ok_or_else(|| Failure::Internal("a scenario without rules".to_owned()))?;
-    Ok(ModelName { run, mutant })
+    Ok(ModelName::of(run, mutant))
 }

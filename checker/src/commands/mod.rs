@@ -23,7 +23,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::Check(args) => check::run(args, json, progress),
         Command::Scenarios => scenarios::run(json),
-        Command::Properties => properties::run(json),
+        Command::Properties(args) => properties::run(args, json),
         Command::Mutants(args) => mutants::run(args, json, progress),
         Command::Table(args) => table::run(args, json),
         Command::Coverage(args) => coverage::run(args, json, progress),

@@ -2,7 +2,7 @@
 
 use crate::args::Mutants;
 use crate::exit::{Exit, Failure};
-use crate::ledger::{Row, Status, Task, judge, tasks};
+use crate::ledger::{Judgement, Row, Status, Task, judge, tasks};
 use crate::output::{bold, say, say_json};
 use crate::select;
 use fencepost_spec::mutants::{Expect, MUTANTS, Mutant};
@@ -28,6 +28,7 @@ struct Listed {
     says: &'static str,
     scenario: &'static str,
     rules: &'static str,
+    judged: &'static str,
     expect: &'static str,
     property: Option<&'static str>,
 }
@@ -35,11 +36,11 @@ struct Listed {
 /// Runs it.
 pub fn run(args: &Mutants, json: bool, progress: bool) -> Result<Exit, Failure> {
     let mutants = selected(&args.ids)?;
+    let tasks = tasks(&mutants)?;
     if args.list {
-        return list(&mutants, json);
+        return list(&tasks, json);
     }
     let started = std::time::Instant::now();
-    let tasks = tasks(&mutants)?;
     let rows = judge_all(args, &tasks, json, progress)?;
     let ok = rows.iter().all(|row| row.status != Status::Survived);
     let report = Report {
@@ -99,34 +100,19 @@ fn judge_all(
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn list(mutants: &[&'static Mutant], json: bool) -> Result<Exit, Failure> {
-    let mutants: Vec<_> = mutants
-        .iter()
-        .flat_map(|mutant| {
-            mutant.plans.iter().map(|plan| {
-                let (expect, property) = expectation(&plan.expect);
-                Listed {
-                    id: mutant.id,
-                    bug: mutant.bug,
-                    says: mutant.says,
-                    scenario: plan.scenario,
-                    rules: plan.rules.name(),
-                    expect,
-                    property,
-                }
-            })
-        })
-        .collect();
+fn list(tasks: &[Task], json: bool) -> Result<Exit, Failure> {
+    let mutants: Vec<_> = tasks.iter().map(listed).collect();
     if json {
         say_json(true, &Listing { mutants })?;
     } else {
         for m in &mutants {
             say(&format!(
-                "{:<7} {:<4} {:<8} {:<18} {} {}: {}\n",
+                "{:<7} {:<4} {:<8} {:<18} {:<11} {} {}: {}\n",
                 m.id,
                 m.bug,
                 m.rules,
                 m.scenario,
+                m.judged,
                 m.expect,
                 m.property.unwrap_or("-"),
                 m.says
@@ -134,6 +120,31 @@ fn list(mutants: &[&'static Mutant], json: bool) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::AsExpected)
+}
+
+fn listed(task: &Task) -> Listed {
+    let (scenario, rules, judged, (expect, property)) = match task.judgement {
+        Judgement::States(plan) => (
+            plan.scenario,
+            plan.rules,
+            "states",
+            expectation(&plan.expect),
+        ),
+        Judgement::FairCycles(plan) => {
+            let expect = ("killed", Some(plan.breaks.name()));
+            (plan.scenario, plan.rules, "fair cycles", expect)
+        }
+    };
+    Listed {
+        id: task.mutant.id,
+        bug: task.mutant.bug,
+        says: task.mutant.says,
+        scenario,
+        rules: rules.name(),
+        judged,
+        expect,
+        property,
+    }
 }
 
 fn expectation(expect: &Expect) -> (&'static str, Option<&'static str>) {
@@ -147,19 +158,23 @@ fn expectation(expect: &Expect) -> (&'static str, Option<&'static str>) {
 
 fn line(row: &Row) -> String {
     let property = row.property.unwrap_or("-");
-    let steps = row
-        .steps
-        .map_or_else(String::new, |n| format!(" in {n} steps"));
+    let steps = match (row.steps, row.loop_start) {
+        (Some(steps), Some(from)) if steps == from => format!(" after {from} steps, for ever"),
+        (Some(steps), Some(from)) => format!(" after {from} steps, {} over and over", steps - from),
+        (Some(steps), None) => format!(" in {steps} steps"),
+        (None, _) => String::new(),
+    };
     let reason = row
         .reason
         .as_ref()
         .map_or_else(String::new, |r| format!("  {r}"));
     format!(
-        "{:<7} {:<4} {:<8} {:<18} {:<10} {property}{steps}, {} states, {:.2} s{reason}\n",
+        "{:<7} {:<4} {:<8} {:<18} {:<11} {:<10} {property}{steps}, {} states, {:.2} s{reason}\n",
         row.id,
         row.bug,
         row.rules,
         row.scenario,
+        row.judged,
         row.status.name(),
         row.distinct,
         row.seconds
@@ -178,8 +193,15 @@ fn summary(report: &Report) -> String {
         .into_iter()
         .map(|status| format!("{} {}", count(status), status.name()))
         .collect();
+    let of_kind = |kind| report.mutants.iter().filter(|row| row.kind == kind).count();
     format!(
         "{}\n",
-        bold(&format!("{} in {:.0} s", parts.join(", "), report.seconds))
+        bold(&format!(
+            "{} in {:.0} s; {} of safety, {} of liveness",
+            parts.join(", "),
+            report.seconds,
+            of_kind("safety"),
+            of_kind("liveness")
+        ))
     )
 }

@@ -1,14 +1,16 @@
 //! `fencepost properties`: each with its source, its witness and the mutants that break it.
 
+use crate::args::Properties;
 use crate::exit::{Exit, Failure};
 use crate::output::{bold, say, say_json};
-use crate::{run, select};
+use crate::{run, select, traces};
 use fencepost_search::{Checks, Options, run_bfs};
-use fencepost_spec::mutants::{Expect, MUTANTS};
+use fencepost_spec::mutants::{Expect, FAIR_PLANS, FairPlan, MUTANTS};
 use fencepost_spec::properties::witness::{self, WITNESSES, Witness};
 use fencepost_spec::properties::{self, Id, Kind, PROPERTIES, Row};
 use fencepost_spec::world::{State, World};
 use serde::Serialize;
+use std::path::Path;
 
 /// No witness is further away than this many states.
 const WITHIN: u64 = 500_000;
@@ -36,13 +38,15 @@ struct Reached {
     says: &'static str,
     /// The length of a shortest way there; `None` where the search did not find it.
     steps: Option<usize>,
+    /// Where its trace was saved.
+    saved: Option<String>,
 }
 
 /// Runs it.
-pub fn run(json: bool) -> Result<Exit, Failure> {
+pub fn run(args: &Properties, json: bool) -> Result<Exit, Failure> {
     let properties = PROPERTIES
         .iter()
-        .map(property)
+        .map(|row| property(row, args.traces.as_deref()))
         .collect::<Result<Vec<_>, _>>()?;
     let ok = properties
         .iter()
@@ -58,11 +62,11 @@ pub fn run(json: bool) -> Result<Exit, Failure> {
     Ok(Exit::of_report(ok))
 }
 
-fn property(row: &Row) -> Result<Property, Failure> {
+fn property(row: &Row, save: Option<&Path>) -> Result<Property, Failure> {
     let witness = WITNESSES
         .iter()
         .find(|w| w.id == row.id)
-        .map(reached)
+        .map(|witness| reached(witness, save))
         .transpose()?;
     Ok(Property {
         id: row.id.name(),
@@ -78,7 +82,7 @@ fn property(row: &Row) -> Result<Property, Failure> {
     })
 }
 
-fn reached(witness: &Witness) -> Result<Reached, Failure> {
+fn reached(witness: &Witness, save: Option<&Path>) -> Result<Reached, Failure> {
     let bit = u64::from(witness.id.bit());
     let checks = Checks::new(
         properties::NAMES.iter().copied(),
@@ -91,15 +95,22 @@ fn reached(witness: &Witness) -> Result<Reached, Failure> {
         stop_when: bit,
         ..Options::default()
     };
-    let world = run::world((select::scenario(witness.scenario)?, witness.rules), None);
-    let found = run_bfs(&world, &checks, &options);
+    let run = (select::scenario(witness.scenario)?, witness.rules);
+    let found = run_bfs(&run::world(run, None), &checks, &options);
+    let hit = found.violation(witness.id.name());
+    let saved = match (hit, save) {
+        (Some(hit), Some(directory)) => {
+            let trace = traces::of_witness(run, witness, &hit.trace.actions);
+            Some(traces::save(directory, &trace)?.display().to_string())
+        }
+        (_, None) | (None, Some(_)) => None,
+    };
     Ok(Reached {
         scenario: witness.scenario,
         rules: witness.rules.name(),
         says: witness.says,
-        steps: found
-            .violation(witness.id.name())
-            .map(|hit| hit.trace.len()),
+        steps: hit.map(|hit| hit.trace.len()),
+        saved,
     })
 }
 
@@ -113,7 +124,11 @@ fn mutants(id: Id) -> Vec<&'static str> {
     };
     MUTANTS
         .iter()
-        .filter(|mutant| mutant.plans.iter().any(|plan| breaks(&plan.expect)))
+        .filter(|mutant| {
+            let on_cycles = |plan: &&FairPlan| plan.mutant == mutant.id && plan.breaks == id;
+            mutant.plans.iter().any(|plan| breaks(&plan.expect))
+                || FAIR_PLANS.iter().find(on_cycles).is_some()
+        })
         .map(|mutant| mutant.id)
         .collect()
 }
@@ -126,6 +141,7 @@ fn text(property: &Property) -> String {
             rules,
             says,
             steps,
+            ..
         }) => match steps {
             Some(steps) => format!("{says} ({scenario} under {rules}, {steps} steps)"),
             None => format!("NOT REACHED in {scenario} under {rules}: {says}"),

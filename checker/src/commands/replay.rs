@@ -4,8 +4,7 @@ use crate::args::{On, Replay};
 use crate::exit::{Exit, Failure};
 use crate::output::{bold, say, say_json};
 use crate::{story, traces};
-use fencepost_spec::properties::witness;
-use fencepost_spec::trace::{Expect, Line, NotEnabled, Replayed, TraceFile};
+use fencepost_spec::trace::{Line, NotEnabled, Replayed, TraceFile};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -42,7 +41,7 @@ pub fn run(args: &Replay, json: bool) -> Result<Exit, Failure> {
         }
     }
     let replayed = file.replay();
-    let ok = replayed.as_ref().is_ok_and(|run| shows(&file, run));
+    let ok = replayed.as_ref().is_ok_and(|run| traces::shows(&file, run));
     let report = report(args, &file, &replayed);
     if json {
         say_json(ok, &report)?;
@@ -50,16 +49,6 @@ pub fn run(args: &Replay, json: bool) -> Result<Exit, Failure> {
         say(&text(&file, &replayed, ok))?;
     }
     Ok(Exit::of_report(ok))
-}
-
-/// Whether a replayed trace shows what its header says.
-fn shows(file: &TraceFile, run: &Replayed) -> bool {
-    let broken = run.violations();
-    match &file.expect {
-        Expect::Holds => broken.is_empty(),
-        Expect::Violates(ids) => ids.iter().all(|id| broken.contains(id)),
-        Expect::Witness(id) => witness::reached(&file.world(), run.last()) & id.bit() != 0,
-    }
 }
 
 fn report(args: &Replay, file: &TraceFile, replayed: &Result<Replayed, NotEnabled>) -> Report {

@@ -2,8 +2,8 @@
 //! process and its ports.
 
 use crate::exit::Failure;
-use crate::run;
 use crate::select::{self, Run};
+use crate::{fair, run};
 use fencepost_spec::mutants::{Expect, Mutant};
 use fencepost_spec::properties::Id;
 use fencepost_spec::scenario::RuleSet;
@@ -11,6 +11,9 @@ use fencepost_spec::world::World;
 
 /// Where `fencepost explore` listens unless it is told otherwise.
 pub const DEFAULT_ADDRESS: &str = "127.0.0.1:3000";
+
+/// What follows the rules in an address where every retriable answer is really sent.
+const ANSWERS: &str = "+answers";
 
 /// The word for the right rules where an address or a trace names a mutant.
 const NO_MUTANT: &str = "none";
@@ -22,15 +25,30 @@ pub struct ModelName {
     pub run: Run,
     /// The mutant.
     pub mutant: Option<&'static Mutant>,
+    /// Whether every retriable answer is really sent, as where liveness is judged.
+    pub answering: bool,
 }
 
 impl ModelName {
-    /// The model of these names; the mutant may be `none`.
+    /// The model of a run, in which retriable answers are sent where the scenario says so.
+    pub fn of(run: Run, mutant: Option<&'static Mutant>) -> Self {
+        Self {
+            run,
+            mutant,
+            answering: false,
+        }
+    }
+
+    /// The model of these names; the mutant may be `none`, and the rules may end with `+answers`.
     ///
     /// # Errors
     /// A name that there is not, or a scenario that does not run under the rules.
     pub fn find(scenario: &str, rules: &str, mutant: &str) -> Result<Self, Failure> {
         let entry = select::scenario(scenario)?;
+        let (rules, answering) = match rules.strip_suffix(ANSWERS) {
+            Some(rules) => (rules, true),
+            None => (rules, false),
+        };
         let known = || entry.runs.iter().map(|(set, _)| set.name());
         let rules = RuleSet::parse(rules)
             .filter(|asked| entry.runs.iter().any(|(set, _)| set == asked))
@@ -42,6 +60,7 @@ impl ModelName {
         Ok(Self {
             run: (entry, rules),
             mutant,
+            answering,
         })
     }
 
@@ -49,12 +68,22 @@ impl ModelName {
     pub fn words(self) -> [&'static str; 3] {
         let (entry, rules) = self.run;
         let mutant = self.mutant.map_or(NO_MUTANT, |mutant| mutant.id);
-        [entry.name, rules.name(), mutant]
+        let rules = match (rules, self.answering) {
+            (rules, false) => rules.name(),
+            (RuleSet::Tv1, true) => "tv1+answers",
+            (RuleSet::Tv2, true) => "tv2+answers",
+            (RuleSet::Upgrade, true) => "upgrade+answers",
+        };
+        [entry.name, rules, mutant]
     }
 
     /// The model.
     pub fn world(self) -> World {
-        run::world(self.run, self.mutant)
+        if self.answering {
+            fair::world(self.run, self.mutant)
+        } else {
+            run::world(self.run, self.mutant)
+        }
     }
 
     /// The name in titles.
@@ -73,6 +102,11 @@ impl ModelName {
     /// The path of its page.
     pub fn page(self) -> String {
         format!("/explore/{}/", self.words().join("/"))
+    }
+
+    /// The address of its page while `fencepost explore` runs where it listens by default.
+    pub fn url(self) -> String {
+        format!("http://{DEFAULT_ADDRESS}{}", self.page())
     }
 
     /// The path that opens the shortest counterexample of a property.
@@ -102,8 +136,8 @@ impl ModelName {
 /// The address that opens the shortest counterexample of a property while `fencepost explore`
 /// runs where it listens by default.
 pub fn explorer_url(run: Run, mutant: Option<&'static Mutant>, property: Id) -> String {
-    let model = ModelName { run, mutant };
-    format!("http://{DEFAULT_ADDRESS}{}", model.at(property))
+    let page = ModelName::of(run, mutant).at(property);
+    format!("http://{DEFAULT_ADDRESS}{page}")
 }
 
 #[cfg(test)]
@@ -112,7 +146,11 @@ mod tests {
 
     #[test]
     fn a_model_is_found_by_its_own_words() {
-        for words in [["late", "tv1", "M08"], ["smoke", "tv2", "none"]] {
+        for words in [
+            ["late", "tv1", "M08"],
+            ["smoke", "tv2", "none"],
+            ["smoke", "tv2+answers", "M04"],
+        ] {
             let found = ModelName::find(words[0], words[1], words[2]).map(ModelName::words);
             assert_eq!(found.ok(), Some(words));
         }

@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::{run, traces};
 use fencepost_search::Options;
 use fencepost_spec::properties::Id;
-use fencepost_spec::trace::{NotEnabled, TraceFile};
+use fencepost_spec::trace::{Expect, NotEnabled, TraceFile};
 use fencepost_spec::world::{Action, State};
 use std::time::Duration;
 
@@ -103,6 +103,7 @@ pub fn model_of(file: &TraceFile) -> ModelName {
     ModelName {
         run: (file.scenario, file.rules),
         mutant: file.mutant,
+        answering: matches!(file.expect, Expect::Lasso(..)),
     }
 }
 

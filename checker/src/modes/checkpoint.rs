@@ -16,13 +16,14 @@ pub struct Place {
 
 impl Place {
     /// The place of a run. A run that has none yet begins anew.
-    pub fn of(store: &Store, run: Run, mutant: Option<&Mutant>) -> Self {
+    pub fn of(store: &Store, symmetry: bool, run: Run, mutant: Option<&Mutant>) -> Self {
         let directory = folder(store, run, mutant);
+        let symmetry = if symmetry { " with symmetry" } else { "" };
         let resume = store.resume && directory.is_dir();
         Self {
             storage: Storage {
                 directory,
-                label: run::name(run, mutant),
+                label: format!("{}{symmetry}", run::name(run, mutant)),
                 resume,
                 spill: None,
             },

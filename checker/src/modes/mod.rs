@@ -3,10 +3,12 @@
 
 mod checkpoint;
 mod never;
+mod orbits;
 mod plan;
 mod watched;
 
 pub use never::{Never, never};
+pub use orbits::Symmetry;
 pub use plan::{How, Plan};
 pub use watched::Seen;
 
@@ -20,6 +22,7 @@ use fencepost_search::{
 use fencepost_spec::mutants::Mutant;
 use fencepost_spec::properties;
 use fencepost_spec::world::{Action, State, World};
+use orbits::Orbits;
 use std::collections::BTreeMap;
 use watched::Watched;
 
@@ -29,6 +32,8 @@ pub struct Searched {
     pub found: Found,
     /// The actions and cells that it met; `None` for a resumed search, which meets the rest only.
     pub seen: Option<Seen>,
+    /// What symmetry did, where it was asked for.
+    pub symmetry: Option<Symmetry>,
 }
 
 /// Searches a run as planned.
@@ -42,13 +47,17 @@ pub fn search(
     world: World,
     options: &Options,
 ) -> Result<Searched, Failure> {
-    let checks = checks()?;
+    let orbits = plan.symmetry.then(|| Orbits::of(&world));
+    let mut checks = checks()?;
+    if let Some(orbits) = &orbits {
+        checks = orbits.reduce(checks)?;
+    }
     let watched = Watched::new(world);
     let mut resumed = false;
     let found = match &plan.how {
         How::Bfs(None) => run_bfs(&watched, &checks, options),
         How::Bfs(Some(store)) => {
-            let place = Place::of(store, run, mutant);
+            let place = Place::of(store, plan.symmetry, run, mutant);
             resumed = place.storage.resume;
             let stored = run_bfs_stored(&watched, &checks, options, &place.storage);
             stored.map_err(|source| place.failed(source))?
@@ -60,9 +69,11 @@ pub fn search(
         }
     };
     let seen = watched.seen();
+    let sampled = matches!(plan.how, How::Simulate(_));
     Ok(Searched {
-        found,
         seen: (!resumed).then_some(seen),
+        symmetry: orbits.map(|orbits| orbits.report(found.distinct, !sampled && !resumed)),
+        found,
     })
 }
 

@@ -1,7 +1,7 @@
 //! What the flags of `fencepost check` ask for, and whether they fit together.
 
 use super::checkpoint;
-use crate::args::{Check, Mode};
+use crate::args::{Check, Mode, Switch};
 use crate::exit::Failure;
 use crate::select::Run;
 use fencepost_search::Simulation;
@@ -18,6 +18,8 @@ const STEPS: u32 = 10_000;
 pub struct Plan {
     /// In which order, and what is kept.
     pub how: How,
+    /// Whether states that differ only in who is who are one.
+    pub symmetry: bool,
 }
 
 /// In which order states are visited.
@@ -66,7 +68,17 @@ impl Plan {
                 store.directory.display()
             )));
         }
-        Ok(Self { how })
+        Ok(Self {
+            how,
+            symmetry: args.symmetry == Switch::On,
+        })
+    }
+}
+
+impl Plan {
+    /// Whether liveness is judged too: on the whole graph, so only where the whole is searched level by level.
+    pub fn judges_liveness(&self) -> bool {
+        matches!(self.how, How::Bfs(_))
     }
 }
 

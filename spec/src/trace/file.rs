@@ -29,6 +29,9 @@ pub enum Expect {
     Violates(Vec<Id>),
     /// The last state is a witness of this property: what it talks about is reached.
     Witness(Id),
+    /// A fair run that goes on from the state after this step over and over never satisfies this
+    /// property again. Retriable answers are really sent.
+    Lasso(Id, usize),
 }
 
 /// A trace.
@@ -109,7 +112,11 @@ impl TraceFile {
         if let Some(mutant) = self.mutant {
             (mutant.edit)(&mut rules);
         }
-        World::new(self.scenario.scenario(self.rules), rules)
+        let scenario = self.scenario.scenario(self.rules);
+        match self.expect {
+            Expect::Lasso(..) => World::new(scenario.answering(), rules),
+            Expect::Holds | Expect::Violates(_) | Expect::Witness(_) => World::new(scenario, rules),
+        }
     }
 }
 
@@ -190,10 +197,19 @@ fn expect(value: &str, line: usize) -> Result<Expect, Unreadable> {
             names.iter().map(|n| id(n)).collect::<Result<_, _>>()?,
         )),
         (Some("witness"), [name]) => Ok(Expect::Witness(id(name)?)),
+        (Some("lasso"), [name, "from", step]) => match step.parse() {
+            Ok(step) => Ok(Expect::Lasso(id(name)?, step)),
+            Err(_) => Err(Unreadable {
+                line,
+                what: format!("no step `{step}`"),
+                expected: "a number".to_owned(),
+            }),
+        },
         (_, _) => Err(Unreadable {
             line,
             what: format!("no verdict `{value}`"),
-            expected: "holds, violates PROPERTY.., or witness PROPERTY".to_owned(),
+            expected: "holds, violates PROPERTY.., witness PROPERTY, or lasso PROPERTY from STEP"
+                .to_owned(),
         }),
     }
 }
@@ -215,6 +231,7 @@ impl fmt::Display for Expect {
                 ids.iter().try_for_each(|id| write!(f, " {}", id.name()))
             }
             Self::Witness(id) => write!(f, "witness {}", id.name()),
+            Self::Lasso(id, from) => write!(f, "lasso {} from {from}", id.name()),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod changes;
 mod facts;
 mod file;
+mod lasso;
 mod line;
 mod read;
 mod replay;
@@ -15,6 +16,7 @@ pub mod vocabulary;
 pub use changes::{Change, changes};
 pub use facts::{Fact, facts};
 pub use file::{Expect, TraceFile};
+pub use lasso::NoLasso;
 pub use line::{Line, request_word};
 pub use read::actors;
 pub use replay::{NotEnabled, Replayed, replay, violated_at_end};

@@ -8,6 +8,7 @@ mod part;
 mod settle;
 mod state;
 mod stranger;
+pub mod symmetry;
 
 pub use action::Action;
 pub use part::Part;

@@ -3,6 +3,7 @@
 
 use rustc_stable_hash::FromStableHash;
 use rustc_stable_hash::hashers::{SipHasher128Hash, StableSipHasher128};
+use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
@@ -106,6 +107,18 @@ impl<T: PartialEq> PartialEq for Part<T> {
 }
 
 impl<T: Eq> Eq for Part<T> {}
+
+impl<T: PartialOrd> PartialOrd for Part<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.value.partial_cmp(&other.value)
+    }
+}
+
+impl<T: Ord> Ord for Part<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.value.cmp(&other.value)
+    }
+}
 
 impl<T: Hash> Hash for Part<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {

@@ -50,7 +50,7 @@ pub struct Manager {
 }
 
 /// Everything at one moment.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct State {
     /// The producer instances.
     pub producers: List<Part<Producer>, 2>,

@@ -1,6 +1,7 @@
 //! What the model is held to: two hosts, two granularities, renamed ghosts, pinned counts.
 
 mod catalogue;
+mod digests;
 mod granularity;
 mod hosts;
 mod kip_939;
@@ -8,3 +9,4 @@ mod liveness;
 mod repaired;
 mod search;
 mod stepping;
+mod symmetry;

@@ -17,7 +17,8 @@ fn check_reports_counts_digest_and_verdicts() {
     assert_eq!(report["ok"], true);
     has(&report, &["schema_version", "runs"]);
     let runs = report["runs"].as_array().expect("runs is a list");
-    assert_eq!(runs.len(), 4);
+    let of_kind = |kind: &str| runs.iter().filter(|run| run["kind"] == kind).count();
+    assert_eq!((of_kind("safety"), of_kind("liveness")), (4, 4));
     for run in runs {
         has(
             run,
@@ -90,7 +91,7 @@ fn the_ledger_has_no_survivor() {
             row,
             &[
                 "id", "bug", "scenario", "rules", "status", "property", "steps", "distinct",
-                "seconds", "reason",
+                "seconds", "reason", "kind",
             ],
         );
         let status = row["status"].as_str().expect("a word");
@@ -100,6 +101,48 @@ fn the_ledger_has_no_survivor() {
         );
     }
     assert_eq!(code(&output), 0);
+    let on_cycles = rows.iter().filter(|row| row["judged"] == "fair cycles");
+    for row in on_cycles.clone() {
+        let (from, steps) = (row["loop_start"].as_u64(), row["steps"].as_u64());
+        assert!(
+            row["kind"] == "liveness" && from.is_some() && from <= steps,
+            "{row}"
+        );
+    }
+    assert!(on_cycles.count() > 40);
+}
+
+#[test]
+fn a_lasso_is_told_and_its_trace_replays() {
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    let folder = directory.path().to_str().expect("a path of ASCII");
+    let mutant = ["check", "smoke", "--rules", "tv2", "--mutant", "M04"];
+    let story = fencepost(&[&mutant[..], &["--traces", folder]].concat());
+    let text = String::from_utf8_lossy(&story.stdout).into_owned();
+    assert!(text.contains("Then, again and again:"), "{text}");
+    let report = json(&fencepost(&[&mutant[..], &["--json"]].concat()));
+    let mut runs = report["runs"].as_array().expect("a list").iter();
+    let lasso = runs
+        .find(|run| run["kind"] == "liveness")
+        .expect("it is judged");
+    assert_eq!(lasso["verdict"], "violated");
+    let path = directory.path().join("L4_m04_smoke_tv2_lasso.trace");
+    let path = path.to_str().expect("a path of ASCII");
+    assert_eq!(code(&fencepost(&["replay", path])), 0);
+    // A run that does not come back, or that is left too early, is no lasso.
+    let trace = std::fs::read_to_string(path).expect("it was saved");
+    let header = trace
+        .lines()
+        .find(|line| line.starts_with("expect: lasso L4 from "));
+    let header = header.expect("the header says what it shows");
+    for wrong in [
+        "expect: lasso L4 from 0",
+        "expect: lasso L4 from 9999",
+        "expect: lasso L3 from 1",
+    ] {
+        std::fs::write(path, trace.replace(header, wrong)).expect("it is written");
+        assert_eq!(code(&fencepost(&["replay", path])), 1, "{wrong}");
+    }
 }
 
 #[test]

@@ -19,6 +19,17 @@ fn traces(folder: &str) -> Vec<PathBuf> {
 fn every_counterexample_replays_as_its_header_says() {
     let found = traces("counterexample");
     assert!(found.len() > 100, "{} traces", found.len());
+    replay_all(found);
+}
+
+#[test]
+fn every_property_has_a_witness_that_replays() {
+    let found = traces("witness");
+    assert_eq!(found.len(), 18, "one a property");
+    replay_all(found);
+}
+
+fn replay_all(found: Vec<PathBuf>) {
     for path in found {
         let output = fencepost(&["replay", path.to_str().expect("a path of ASCII"), "--json"]);
         assert_eq!(code(&output), 0, "{}: {}", path.display(), stderr(&output));

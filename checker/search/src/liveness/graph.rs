@@ -3,7 +3,7 @@
 use std::hash::Hash;
 
 use super::Liveness;
-use crate::fingerprint::{Fingerprint, FingerprintMap};
+use crate::fingerprint::{Digest, Fingerprint, FingerprintMap};
 use crate::limits::Limits;
 use crate::model::SearchModel;
 use crate::options::{Options, Progress};
@@ -30,6 +30,9 @@ pub(super) struct Graph<S> {
     /// Fairness classes enabled in each expanded state.
     enabled: Vec<u64>,
     pub(super) incomplete: Option<Reason>,
+    pub(super) digest: Digest,
+    /// Levels; the initial states are level 1.
+    pub(super) depth: u32,
 }
 
 impl<S> Graph<S> {
@@ -80,6 +83,8 @@ impl<S> Graph<S> {
             edges: Vec::new(),
             enabled: Vec::new(),
             incomplete: None,
+            digest: Digest::default(),
+            depth: 0,
         };
         let mut numbers = Numbers::default();
         for (position, state) in (0..).zip(model.init_states()) {
@@ -89,14 +94,14 @@ impl<S> Graph<S> {
                 graph.roots.push(position);
             }
         }
-        let mut depth = 1;
+        graph.depth = u32::from(!graph.roots.is_empty());
         let mut level_end = graph.len();
         while graph.expanded() < graph.len() {
             if graph.expanded() == level_end {
-                depth += 1;
+                graph.depth += 1;
                 level_end = graph.len();
             }
-            if let Some(reason) = graph.bound(options, limits, depth) {
+            if let Some(reason) = graph.bound(options, limits) {
                 graph.incomplete = Some(reason);
                 break;
             }
@@ -112,10 +117,10 @@ impl<S> Graph<S> {
     {
         // Fits: `bound` stops before numbers run out.
         let next = self.states.len() as u32;
-        let number = *numbers
-            .entry(Fingerprint::of(&state).bits())
-            .or_insert(next);
+        let fingerprint = Fingerprint::of(&state);
+        let number = *numbers.entry(fingerprint.bits()).or_insert(next);
         if number == next {
+            self.digest.add(fingerprint);
             self.states.push(state);
         }
         (number, number == next)
@@ -163,8 +168,8 @@ impl<S> Graph<S> {
         self.starts.push(self.edges.len());
     }
 
-    fn bound(&self, options: &Options, limits: &mut Limits<'_>, depth: u32) -> Option<Reason> {
-        if options.max_depth.is_some_and(|max| depth >= max) {
+    fn bound(&self, options: &Options, limits: &mut Limits<'_>) -> Option<Reason> {
+        if options.max_depth.is_some_and(|max| self.depth >= max) {
             return Some(Reason::MaxDepth);
         }
         if self.len() > (u32::MAX - u32::from(u16::MAX) - 1) as usize {
@@ -175,7 +180,7 @@ impl<S> Graph<S> {
             return None;
         }
         let progress = Progress {
-            depth,
+            depth: self.depth,
             distinct: self.len() as u64,
             generated: self.edge_count() as u64,
             frontier: (self.len() - self.expanded()) as u64,

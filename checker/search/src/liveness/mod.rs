@@ -21,10 +21,11 @@ pub use lasso::Lasso;
 
 use stateright::{Expectation, Model};
 
+use crate::fingerprint::Digest;
 use crate::limits::Limits;
 use crate::model::SearchModel;
 use crate::options::Options;
-use crate::outcome::{Reason, Verdict};
+use crate::outcome::{Reason, Verdict, collision_probability};
 use graph::Graph;
 
 type Predicate<M> = Box<dyn Fn(&M, &<M as Model>::State) -> bool + Send + Sync>;
@@ -152,6 +153,12 @@ pub struct LivenessOutcome<S, A> {
     pub distinct: u64,
     /// Steps between them, self-loops included.
     pub edges: u64,
+    /// Levels visited; the initial states are level 1.
+    pub depth: u32,
+    /// The sum of the fingerprints of the visited states.
+    pub digest: Digest,
+    /// The chance that two of the visited states share a fingerprint, so that one was missed: n(n-1)/2^129.
+    pub collision_probability: f64,
     /// Wall time.
     pub seconds: f64,
     /// Why the run did not see everything; `None` when it did.
@@ -189,6 +196,9 @@ pub fn run_liveness<M: SearchModel>(
         return LivenessOutcome {
             distinct: 0,
             edges: 0,
+            depth: 0,
+            digest: Digest::default(),
+            collision_probability: 0.0,
             seconds: 0.0,
             incomplete: Some(Reason::TooManyClasses),
             violations: Vec::new(),
@@ -210,6 +220,9 @@ pub fn run_liveness<M: SearchModel>(
     LivenessOutcome {
         distinct: graph.len() as u64,
         edges: graph.edge_count() as u64,
+        depth: graph.depth,
+        digest: graph.digest,
+        collision_probability: collision_probability(graph.len() as u64),
         seconds: limits.elapsed().as_secs_f64(),
         incomplete,
         violations,

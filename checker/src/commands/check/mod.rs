@@ -5,12 +5,15 @@ mod text;
 
 use crate::args::{Check, ProfileArg, RulesArg};
 use crate::exit::{Exit, Failure};
+use crate::fair;
 use crate::junit;
 use crate::modes::{self, Never, Plan, Seen};
 use crate::output::{say, say_json};
 use crate::run;
 use crate::select::{self, Run};
 use crate::traces;
+use fencepost_search::Options;
+use fencepost_spec::properties::fair::FAIR_SCENARIOS;
 use fencepost_spec::scenario::{CATALOGUE, Profile};
 use report::{Context, Report, RunReport};
 
@@ -45,8 +48,27 @@ pub fn run(args: &Check, json: bool, progress: bool) -> Result<Exit, Failure> {
             all
         });
         runs.push(report);
+        if plan.judges_liveness() && FAIR_SCENARIOS.contains(&run.0.name) {
+            runs.push(on_fair_cycles(&context, run, &options, json)?);
+        }
     }
     finish(args, json, runs, seen.as_ref())
+}
+
+/// Judges a run on fair cycles.
+fn on_fair_cycles(
+    context: &Context<'_>,
+    run: Run,
+    options: &Options,
+    json: bool,
+) -> Result<RunReport, Failure> {
+    let judged = fair::judge(run, context.mutant, options)?;
+    let report = report::of_fair(context, run, &judged)?;
+    if !json {
+        let told = !context.args.scenarios.is_empty();
+        say(&text::of_fair(&report, &judged, told)?)?;
+    }
+    Ok(report)
 }
 
 fn finish(

@@ -3,13 +3,14 @@
 use crate::args::{Check, Mode};
 use crate::bounds::Bounds;
 use crate::exit::Failure;
-use crate::explorer::explorer_url;
+use crate::explorer::{ModelName, explorer_url};
+use crate::fair::{self, Judged};
 use crate::junit;
-use crate::modes::{self, How, Never, Plan, Searched};
+use crate::modes::{self, How, Never, Plan, Searched, Symmetry};
 use crate::run::{self, Found};
 use crate::select::{self, Run};
 use crate::traces;
-use fencepost_search::{Hit, HitPlace, Verdict};
+use fencepost_search::{Hit, HitPlace, Lasso, Verdict};
 use fencepost_spec::mutants::Mutant;
 use fencepost_spec::properties::Id;
 use fencepost_spec::scenario::Scenario;
@@ -43,12 +44,16 @@ pub struct Report {
 /// The report of one run.
 #[derive(Debug, Serialize)]
 pub struct RunReport {
+    /// `safety` for a search of states, `liveness` for one of fair cycles.
+    pub kind: &'static str,
     pub scenario: &'static str,
     pub rules: &'static str,
     pub mutant: Option<&'static str>,
     pub ok: bool,
     pub mode: &'static str,
     pub seed: Option<u64>,
+    /// What symmetry did, where it was asked for.
+    pub symmetry: Option<Symmetry>,
     pub bounds: Bounds,
     pub distinct: u64,
     pub generated: u64,
@@ -82,6 +87,8 @@ pub struct Violation {
     /// Whether it shows only because nothing can follow.
     pub terminal: bool,
     pub last_action: Option<String>,
+    /// For a lasso: after which step the cycle begins; the last step for a run that stays where it is.
+    pub loop_start: Option<usize>,
     pub trace: Vec<String>,
     pub saved: Option<String>,
     /// The command that opens it in the Explorer.
@@ -140,12 +147,14 @@ pub fn of(
     let sampled = mode == Mode::Simulate;
     let seen = searched.seen.as_ref();
     Ok(RunReport {
+        kind: "safety",
         scenario: run.0.name,
         rules: run.1.name(),
         mutant: context.mutant.map(|m| m.id),
         ok: missing.is_empty() && unexpected.is_empty() && (sampled || found.incomplete.is_none()),
         mode: mode.name(),
         seed,
+        symmetry: searched.symmetry.clone(),
         bounds: Bounds::of(scenario),
         distinct: found.distinct,
         generated: found.generated,
@@ -157,11 +166,7 @@ pub fn of(
         per_second: found.per_second(),
         bytes_per_state: found.bytes_per_state,
         collision_probability: found.collision_probability,
-        verdict: match found.verdict() {
-            Verdict::Holds => "holds",
-            Verdict::Violated => "violated",
-            Verdict::Incomplete(_) => "incomplete",
-        },
+        verdict: verdict(found.verdict()),
         incomplete: found.incomplete.map(|reason| reason.to_string()),
         expected: match (known, sampled) {
             ([], false) => "holds",
@@ -210,7 +215,8 @@ fn violation(
         steps: hit.trace.len(),
         terminal: hit.place == HitPlace::Terminal,
         last_action: modes::last_action(hit),
-        trace: lines(hit),
+        loop_start: None,
+        trace: lines(&hit.trace.actions),
         saved,
         explore,
         url: explorer_url(run, context.mutant, id),
@@ -223,21 +229,119 @@ fn way(hit: &Hit<State, Action>) -> Option<Way> {
         last_action: modes::last_action(hit)?,
         steps: hit.trace.len(),
         terminal: hit.place == HitPlace::Terminal,
-        trace: lines(hit),
+        trace: lines(&hit.trace.actions),
     })
 }
 
-fn lines(hit: &Hit<State, Action>) -> Vec<String> {
-    let lines = hit.trace.actions.iter().map(Line::from);
+fn lines(actions: &[Action]) -> Vec<String> {
+    let lines = actions.iter().map(Line::from);
     lines.map(|line| line.to_string()).collect()
 }
 
+/// The report of a run that was judged on fair cycles.
+pub fn of_fair(context: &Context<'_>, run: Run, judged: &Judged) -> Result<RunReport, Failure> {
+    let found = &judged.found;
+    let (known, broken) = (fair::known_broken(run), fair::violated(judged));
+    let without = |ids: &[Id], others: &[Id]| {
+        let ids = ids.iter().filter(|id| !others.contains(id));
+        ids.map(|id| id.name()).collect::<Vec<_>>()
+    };
+    let (missing, unexpected) = (without(&known, &broken), without(&broken, &known));
+    let violations = found.violations.iter();
+    Ok(RunReport {
+        kind: "liveness",
+        scenario: run.0.name,
+        rules: run.1.name(),
+        mutant: context.mutant.map(|m| m.id),
+        ok: missing.is_empty() && unexpected.is_empty() && found.incomplete.is_none(),
+        mode: Mode::Bfs.name(),
+        seed: None,
+        symmetry: None,
+        bounds: Bounds::of(&judged.world.scenario),
+        distinct: found.distinct,
+        generated: found.edges + 1,
+        depth: found.depth,
+        terminal: 0,
+        deadlocks: 0,
+        digest: found.digest.to_string(),
+        seconds: found.seconds,
+        per_second: found.distinct as f64 / found.seconds.max(1e-9),
+        bytes_per_state: 0.0,
+        collision_probability: found.collision_probability,
+        verdict: verdict(found.verdict()),
+        incomplete: found.incomplete.map(|reason| reason.to_string()),
+        expected: if known.is_empty() {
+            "holds"
+        } else {
+            "violated"
+        },
+        expected_violations: without(&known, &[]),
+        missing,
+        unexpected,
+        violations: violations
+            .map(|lasso| of_lasso(context, run, lasso))
+            .collect::<Result<_, _>>()?,
+        never: None,
+        cells: None,
+    })
+}
+
+fn of_lasso(
+    context: &Context<'_>,
+    run: Run,
+    lasso: &Lasso<State, Action>,
+) -> Result<Violation, Failure> {
+    let trace = fair::trace(run, context.mutant, lasso)?;
+    let saved = match &context.args.traces {
+        Some(directory) => Some(traces::save(directory, &trace)?.display().to_string()),
+        None => None,
+    };
+    let explore = match &saved {
+        Some(path) => format!("fencepost explore {path}"),
+        None => format!(
+            "fencepost check {} --rules {}{} --traces DIR, then fencepost explore the trace in it",
+            run.0.name,
+            run.1.name(),
+            with_mutant(context.mutant)
+        ),
+    };
+    Ok(Violation {
+        property: lasso.property.clone(),
+        steps: lasso.trace.len(),
+        terminal: lasso.stutters(),
+        last_action: None,
+        loop_start: Some(lasso.loop_start),
+        trace: lines(&lasso.trace.actions),
+        saved,
+        explore,
+        url: ModelName {
+            run,
+            mutant: context.mutant,
+            answering: true,
+        }
+        .url(),
+        ways: Vec::new(),
+    })
+}
+
+fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violated => "violated",
+        Verdict::Incomplete(_) => "incomplete",
+    }
+}
+
+fn with_mutant(mutant: Option<&Mutant>) -> String {
+    mutant.map_or_else(String::new, |m| format!(" --mutant {}", m.id))
+}
+
 fn explore_command((entry, rules): Run, mutant: Option<&Mutant>, id: Id) -> String {
-    let mutant = mutant.map_or_else(String::new, |m| format!(" --mutant {}", m.id));
     format!(
-        "fencepost explore {} --rules {}{mutant} --at {}",
+        "fencepost explore {} --rules {}{} --at {}",
         entry.name,
         rules.name(),
+        with_mutant(mutant),
         id.name()
     )
 }
@@ -257,7 +361,10 @@ pub fn case(run: &RunReport) -> junit::Case {
             .map(|reason| format!("incomplete: {reason}")),
     );
     junit::Case {
-        name: format!("{} {}", run.scenario, run.rules),
+        name: match run.kind {
+            "safety" => format!("{} {}", run.scenario, run.rules),
+            kind => format!("{} {} {kind}", run.scenario, run.rules),
+        },
         seconds: run.seconds,
         failure: (!run.ok).then(|| why.join("; ")),
     }

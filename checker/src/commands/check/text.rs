@@ -3,7 +3,8 @@
 use super::report::{Report, RunReport, Violation};
 use crate::cells::Named;
 use crate::exit::Failure;
-use crate::modes::Never;
+use crate::fair::Judged;
+use crate::modes::{Never, Symmetry};
 use crate::output::bold;
 use crate::run::Found;
 use crate::{select, story};
@@ -33,6 +34,9 @@ pub fn of_run(report: &RunReport, found: &Found, told: bool) -> Result<String, F
             );
         }
     }
+    if let Some(symmetry) = &report.symmetry {
+        let _ = writeln!(text, "  {}", in_words(symmetry));
+    }
     if report.deadlocks > 0 {
         let _ = writeln!(
             text,
@@ -52,6 +56,56 @@ pub fn of_run(report: &RunReport, found: &Found, told: bool) -> Result<String, F
     Ok(text)
 }
 
+/// One run that was judged on fair cycles.
+pub fn of_fair(report: &RunReport, judged: &Judged, told: bool) -> Result<String, Failure> {
+    let mut text = headline(report);
+    if let Some(reason) = &report.incomplete {
+        let _ = writeln!(text, "  Not everything was seen: {reason}.");
+    }
+    for name in &report.missing {
+        let _ = writeln!(text, "  {name} was expected to be violated and is not.");
+    }
+    for (lasso, violation) in judged.found.violations.iter().zip(&report.violations) {
+        let row = select::property(&lasso.property)?.row();
+        let news = report.unexpected.contains(&violation.property.as_str());
+        if told || news {
+            text.push_str(&story::headline(row, violation.steps));
+            let (actions, states) = (&lasso.trace.actions, &lasso.trace.states);
+            text.push_str(&story::lasso(actions, states, lasso.loop_start));
+        } else {
+            let _ = writeln!(
+                text,
+                "  {} {}: violated, as expected.",
+                row.id.name(),
+                row.name
+            );
+        }
+        let _ = writeln!(text, "  Open it: {}", violation.explore);
+    }
+    let _ = writeln!(text, "  Bounds: {}.", report.bounds.text);
+    let _ = writeln!(
+        text,
+        "  Chance that a state was missed: {:.1e}.\n",
+        report.collision_probability
+    );
+    Ok(text)
+}
+
+fn in_words(symmetry: &Symmetry) -> String {
+    if symmetry.renamings.is_empty() {
+        return "Symmetry: everybody has a part of its own here, so every state was visited (factor 1)."
+            .to_owned();
+    }
+    let factor = symmetry.factor.map_or_else(
+        || "by a factor that this run cannot say".to_owned(),
+        |factor| format!("by a factor of {factor:.2}"),
+    );
+    format!(
+        "Symmetry: states that differ by a renaming ({}) are one, {factor}.",
+        symmetry.renamings.join("; ")
+    )
+}
+
 fn headline(report: &RunReport) -> String {
     let mutant = report
         .mutant
@@ -66,10 +120,14 @@ fn headline(report: &RunReport) -> String {
         ("bfs", None) => String::new(),
         (mode, None) => format!(", {mode}"),
     };
+    let kind = match report.kind {
+        "safety" => "",
+        _ => ", on fair cycles",
+    };
     format!(
         "{} {mark}: {} distinct, {} generated, depth {}, {:.1} s{mode}, digest {}\n",
         bold(&format!(
-            "{} under {}{mutant}: {}",
+            "{} under {}{mutant}{kind}: {}",
             report.scenario, report.rules, report.verdict
         )),
         report.distinct,

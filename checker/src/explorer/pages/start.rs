@@ -62,7 +62,7 @@ fn scenario_row(entry: &'static Entry) -> Markup {
             td { (entry.says) }
             td.links {
                 @for (set, broken) in entry.runs {
-                    @let model = ModelName { run: (entry, *set), mutant: None };
+                    @let model = ModelName::of((entry, *set), None);
                     div {
                         a.open href=(model.page()) { (rules(*set)) }
                         @for id in *broken { (property(model, *id)) }
@@ -103,10 +103,7 @@ fn plan_row(mutant: &'static Mutant, plan: &'static Plan) -> Markup {
     let Some(entry) = scenario::find(plan.scenario) else {
         return html! { div { (plan.scenario) } };
     };
-    let model = ModelName {
-        run: (entry, plan.rules),
-        mutant: Some(mutant),
-    };
+    let model = ModelName::of((entry, plan.rules), Some(mutant));
     html! {
         div {
             a.open href=(model.page()) { (plan.scenario) " " (rules(plan.rules)) }
@@ -183,6 +180,10 @@ fn shows(file: &TraceFile) -> Markup {
                 span.broken title=(id.row().says) { (id.name()) }
             },
             trace::Expect::Witness(id) => span.dim { "reaches " (id.name()) },
+            trace::Expect::Lasso(id, _) => {
+                span.broken title=(id.row().says) { (id.name()) }
+                span.dim { " for ever" }
+            }
         }
     }
 }

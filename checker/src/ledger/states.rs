@@ -1,126 +1,22 @@
-//! Judging one mutant under one plan.
+//! Judging a mutant by a search of states.
 
+use super::{Pair, Row, Status, Task};
 use crate::args::Limits;
 use crate::exit::Failure;
 use crate::run::{self, Found};
-use crate::select::{self, Run};
+use crate::select;
 use crate::traces;
 use fencepost_search::Options;
-use fencepost_spec::mutants::{Expect, Mutant, Plan};
-use fencepost_spec::properties::Id;
+use fencepost_spec::mutants::{Expect, Plan};
+use fencepost_spec::properties::{Id, Kind};
 use fencepost_spec::rules::Rules;
 use fencepost_spec::world::World;
-use serde::Serialize;
 use std::path::Path;
-
-/// How a mutant came out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Status {
-    /// It breaks the property that the plan names.
-    Killed,
-    /// It breaks nothing more than the right rules, and with the guard that masks it off it does.
-    Equivalent,
-    /// A known limitation of the right rules showed, as it must.
-    Expected,
-    /// Only fair-cycle liveness can see it.
-    Pending,
-    /// None of these: a property, a fault or a step is missing.
-    Survived,
-}
-
-impl Status {
-    /// Every status.
-    pub const ALL: [Self; 5] = [
-        Self::Killed,
-        Self::Equivalent,
-        Self::Expected,
-        Self::Pending,
-        Self::Survived,
-    ];
-
-    /// Its word in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Killed => "killed",
-            Self::Equivalent => "equivalent",
-            Self::Expected => "expected",
-            Self::Pending => "pending",
-            Self::Survived => "survived",
-        }
-    }
-}
-
-/// A row of the ledger.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// The mutant.
-    pub id: &'static str,
-    /// The public bug that it seeds.
-    pub bug: &'static str,
-    /// What is wrong in it.
-    pub says: &'static str,
-    /// Where it was judged.
-    pub scenario: &'static str,
-    /// Under which rules.
-    pub rules: &'static str,
-    /// How it came out.
-    pub status: Status,
-    /// The property that it breaks.
-    pub property: Option<&'static str>,
-    /// The steps of the shortest counterexample.
-    pub steps: Option<usize>,
-    /// Distinct states searched.
-    pub distinct: u64,
-    /// Seconds taken.
-    pub seconds: f64,
-    /// Why it is no plain kill.
-    pub reason: Option<String>,
-    /// For an equivalent one: the mutant with the guard that masks it off.
-    pub pair: Option<Pair>,
-    /// Where the counterexample was saved.
-    pub saved: Option<String>,
-}
-
-/// A mutant with the guard that masks it off.
-#[derive(Clone, Debug, Serialize)]
-pub struct Pair {
-    /// The guard.
-    pub guard_off: &'static str,
-    /// Whether the pair breaks the property that the plan names.
-    pub killed: bool,
-    /// That property.
-    pub property: &'static str,
-    /// The steps of the shortest counterexample.
-    pub steps: Option<usize>,
-    /// Distinct states searched.
-    pub distinct: u64,
-    /// Seconds taken.
-    pub seconds: f64,
-}
-
-/// A mutant under a plan.
-pub struct Task {
-    mutant: &'static Mutant,
-    plan: &'static Plan,
-    run: Run,
-}
-
-/// Every plan of these mutants, in order.
-pub fn tasks(mutants: &[&'static Mutant]) -> Result<Vec<Task>, Failure> {
-    mutants
-        .iter()
-        .flat_map(|mutant| mutant.plans.iter().map(move |plan| (*mutant, plan)))
-        .map(|(mutant, plan)| {
-            let run = (select::scenario(plan.scenario)?, plan.rules);
-            Ok(Task { mutant, plan, run })
-        })
-        .collect()
-}
 
 /// Judges a mutant under a plan.
 pub fn judge(
     task: &Task,
+    plan: &Plan,
     limits: &Limits,
     save: Option<&Path>,
     progress: bool,
@@ -131,7 +27,7 @@ pub fn judge(
         save,
         progress,
     };
-    match &task.plan.expect {
+    match &plan.expect {
         Expect::Killed(id) => judge.killed(*id),
         Expect::Equivalent {
             masked_by,
@@ -141,7 +37,7 @@ pub fn judge(
         Expect::Expected { breaks, why } => judge.expected(*breaks, why),
         Expect::Pending { why } => Ok(Row {
             reason: Some((*why).to_owned()),
-            ..judge.row(Status::Pending)
+            ..task.row(Status::Pending, Kind::Liveness)
         }),
     }
 }
@@ -154,24 +50,6 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn row(&self, status: Status) -> Row {
-        Row {
-            id: self.task.mutant.id,
-            bug: self.task.mutant.bug,
-            says: self.task.mutant.says,
-            scenario: self.task.plan.scenario,
-            rules: self.task.plan.rules.name(),
-            status,
-            property: None,
-            steps: None,
-            distinct: 0,
-            seconds: 0.0,
-            reason: None,
-            pair: None,
-            saved: None,
-        }
-    }
-
     /// Searches the mutated world, with a further edit, until each of `stop_when` has a hit.
     fn search(&self, edit: Option<fn(&mut Rules)>, stop_when: u32) -> Result<Found, Failure> {
         let mut world: World = run::world(self.task.run, Some(self.task.mutant));
@@ -211,7 +89,7 @@ impl Judge<'_> {
         let row = Row {
             distinct: found.distinct,
             seconds: found.seconds,
-            ..self.row(status)
+            ..self.task.row(status, id.row().kind)
         };
         let Some(hit) = found.violation(id.name()) else {
             return Ok(Row {
@@ -303,7 +181,7 @@ impl Judge<'_> {
                 distinct: paired.distinct,
                 seconds: paired.seconds,
             }),
-            ..self.row(status)
+            ..self.task.row(status, breaks.row().kind)
         })
     }
 }
