@@ -10,7 +10,7 @@ mod messages;
 use super::{State, World};
 use crate::client::{Item, Producer, Workload};
 use crate::coordinator::{Pending, Slot, Stage, Then, TransactionMetadata};
-use crate::group::Group;
+use crate::group::{Group, MemberSet};
 use crate::message::*;
 use crate::partition::{ParkedRequest, Partition, Record};
 use crate::scenario::Scenario;
@@ -319,9 +319,21 @@ impl Renaming {
         partition
     }
 
+    fn members(&self, old: MemberSet) -> MemberSet {
+        let members = (0..)
+            .zip(&self.producers)
+            .map(|(member, _)| ProducerIndex(member));
+        let renamed = members
+            .filter(|p| old.contains(*p))
+            .map(|p| self.producer(p));
+        renamed.fold(MemberSet::default(), MemberSet::with)
+    }
+
     fn group(&self, old: &Group) -> Group {
         let mut group = old.clone();
         group.member = self.producer(old.member);
+        group.members = self.members(old.members);
+        group.replaced = self.members(old.replaced);
         for staged in &mut group.staged {
             staged.ghost = self.ghost(staged.ghost);
         }
