@@ -118,6 +118,10 @@ impl Renaming {
         TxnOffsetCommit {
             correlation: self.correlation(old.correlation),
             transactional_id: self.id(old.transactional_id),
+            member: old.member.map(|member| GroupMember {
+                id: self.producer(member.id),
+                ..member
+            }),
             ghost: self.ghost(old.ghost),
             ..old
         }
