@@ -49,6 +49,10 @@ fn main() {
             row.count, row.what, row.reason
         );
     }
+    for row in &run.crash_points {
+        println!("  {} crashes {}: {}", row.count, row.moment, row.write);
+    }
+    println!("  {:?}", run.properties);
     for row in &run.hidden_reasons {
         println!(
             "  hidden in {} of the first states: {}",
@@ -72,7 +76,8 @@ fn print(run: &Run) {
         run.hidden_states,
         match (&run.divergence, run.complete) {
             (Some(_), _) => "DIVERGES",
-            (None, true) => "complete",
+            (None, true) if run.properties.ok => "complete",
+            (None, true) => "BREAKS OTHER PROPERTIES",
             (None, false) => "bounded",
         },
         run.seconds,

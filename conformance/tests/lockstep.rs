@@ -1,12 +1,18 @@
 //! Model and production in lockstep, and that such a run can fail.
 
-use fencepost_conformance::lockstep::{Case, MUTATION, Options, Report, Tamper, replay, run};
+use fencepost_conformance::actors::Moment;
+use fencepost_conformance::lockstep::{
+    Case, Exclusion, MUTATION, Options, ReplayError, Report, Tamper, WriteKind, out_of_sight,
+    replay, run, run_all,
+};
 use fencepost_spec::error_code::ErrorCode;
 use fencepost_spec::message::{AddPartitionsToTxn, EndTxn, Message, WriteTxnMarkers};
-use fencepost_spec::scenario::RuleSet;
+use fencepost_spec::scenario::{RuleSet, find};
 use fencepost_spec::trace::TraceFile;
 use fencepost_spec::types::*;
 use fencepost_spec::world::Action;
+use std::collections::BTreeSet;
+use std::path::Path;
 
 fn report(runs: &Report) -> String {
     runs.runs
@@ -36,7 +42,117 @@ fn small_scenarios_agree_to_their_end() {
         for row in &run.exclusions {
             assert!(row.count > 0 && !row.reason.is_empty(), "{row:?}");
         }
+        let properties = &run.properties;
+        assert!(properties.ok, "{}: {properties:?}", run.scenario);
+        assert_eq!(properties.steps, run.edges);
+        assert!(properties.states >= run.model_states);
+        assert!(properties.terminal_states > 0, "{}", run.scenario);
     }
+    let unsound = found.runs.iter().filter(|run| run.rules == "tv1");
+    let violated: Vec<&str> = unsound
+        .flat_map(|run| run.properties.violated.clone())
+        .collect();
+    assert!(
+        violated.contains(&"S2"),
+        "TV1's expected violations: {violated:?}"
+    );
+}
+
+#[test]
+fn every_kind_of_write_is_crashed_before_inside_and_after() {
+    let found = run(MUTATION, Options::default());
+    assert!(found.ok, "{}", report(&found));
+    for kind in WriteKind::ALL {
+        for moment in Moment::ALL {
+            let rows = found.runs.iter().flat_map(|run| &run.crash_points);
+            let same = rows.filter(|row| row.write == kind.name() && row.moment == moment.name());
+            let count: u64 = same.map(|row| row.count).sum();
+            assert!(count > 500, "{} {}: {count}", moment.name(), kind.name());
+        }
+    }
+}
+
+/// An exclusion that is never met has nothing to say, and might hide something one day.
+#[test]
+fn every_exclusion_is_met() {
+    let bounded = Options {
+        max_pairs: Some(20_000),
+        ..Options::default()
+    };
+    let more = [
+        "reader-fail-over",
+        "two-phase-rotation",
+        "two-phase",
+        "rebalance",
+        "storage",
+    ];
+    let more = more.into_iter().filter_map(find);
+    let runs: Vec<_> = more
+        .flat_map(|entry| entry.runs.iter().map(move |(rules, _)| (entry, *rules)))
+        .collect();
+    let found = run_all(&runs, bounded, &|_| {});
+    let mutation = run(MUTATION, bounded);
+    let rows = found
+        .runs
+        .iter()
+        .chain(&mutation.runs)
+        .flat_map(|run| &run.exclusions);
+    let met: BTreeSet<&str> = rows.map(|row| row.what.as_str()).collect();
+    for exclusion in Exclusion::ALL {
+        if *exclusion == Exclusion::KeptTv1 {
+            // Only a stranger asks so: met in the nightly scenarios.
+            continue;
+        }
+        assert!(
+            met.contains(exclusion.what()),
+            "{exclusion:?} is never met: {met:?}"
+        );
+    }
+}
+
+/// Seed B3: once PREPARE is durable the outcome is decided. A coordinator may crash and another be elected at every step
+/// of commit and abort, and each end has the decided outcome with every marker written.
+#[test]
+fn b3_a_crash_anywhere_after_the_decision_ends_in_the_decided_outcome() {
+    let cases = [RuleSet::Tv1, RuleSet::Tv2].map(|rules| case("offsets-election", rules));
+    let found = run(&cases, Options::default());
+    assert!(found.ok, "{}", report(&found));
+    for run in &found.runs {
+        let properties = &run.properties;
+        assert!(properties.terminal_states > 0);
+        for id in ["S12", "L2", "L1", "L3"] {
+            assert!(!properties.violated.contains(&id), "{} {id}", run.rules);
+        }
+        let mut rows = run.crash_points.iter();
+        let row = rows.find(|row| row.write == "transaction-state append" && row.moment == "after");
+        assert!(row.is_some_and(|row| row.count > 0), "{}", run.rules);
+    }
+}
+
+/// A counterexample of a mutant parts from production where the mutant's rule matters, or the mutant is about what is
+/// the model's own on both sides.
+#[test]
+fn every_saved_counterexample_parts_from_production() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/traces/counterexample");
+    let (mut diverged, mut left_out, mut unseen) = (0, 0, 0);
+    let mut followed = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("a trace is text");
+        let file = TraceFile::read(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        match replay(&file) {
+            Err(ReplayError::Differs(_)) => diverged += 1,
+            Err(ReplayError::Excluded { .. }) => left_out += 1,
+            Err(ReplayError::NotEnabled(refused)) => panic!("{path:?}: {refused}"),
+            Ok(_) if out_of_sight(&file).is_some() => unseen += 1,
+            Ok(_) => followed.push(path),
+        }
+    }
+    println!(
+        "{diverged} part from production, {left_out} have a step that it lacks, {unseen} are about the model's own"
+    );
+    assert!(followed.is_empty(), "production follows {followed:#?}");
+    assert!(diverged > 60 && unseen > 10, "{diverged} {unseen}");
 }
 
 const fn case(scenario: &'static str, rules: RuleSet) -> Case {

@@ -4,6 +4,9 @@
 //! appends, messages and answers, and turns their results into further inputs. The crate is written from the protocol,
 //! not from the checked model in `fencepost-spec`, so that comparing the two means something.
 
+#[macro_use]
+pub mod fault;
+
 pub mod batch;
 pub mod client;
 pub mod coordinator;

@@ -159,7 +159,7 @@ impl ProducerEpoch {
     /// Whether the next identity must come from a fresh producer id.
     #[must_use]
     pub fn is_exhausted(self) -> bool {
-        self >= Self::LAST_USABLE
+        seeded!(NeverRotates, self >= Self::LAST_USABLE, false)
     }
 
     /// The next epoch, or `None` at 32767.

@@ -1,6 +1,6 @@
 //! A broker's coordinator core, with what its shell keeps: appends under way and markers not sent yet.
 
-use super::Difference;
+use super::{Difference, Outbox, Write};
 use crate::map::{
     self, Clock, CoordinatorToken, Topics, coordinator_answer, coordinator_epoch,
     coordinator_request, marker_outcome, read_log_record, spec_transactional_id, spec_version,
@@ -82,7 +82,7 @@ impl Broker {
         message: &Message,
         now: Timestamp,
         blocking: bool,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let (token, request) = coordinator_request(self.topics, message)?;
         let effects = self.core.step(Input::Request(token.pack()?, request), now);
@@ -99,7 +99,7 @@ impl Broker {
         &mut self,
         answer: &AppendTxnRecordAnswer,
         blocking: bool,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         if answer.coordinator_epoch != self.epoch {
             return Ok(());
@@ -121,7 +121,7 @@ impl Broker {
         ticket: AppendTicket,
         outcome: AppendOutcome,
         blocking: bool,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let quiet = blocking && is_fence(&ticket);
         let input = Input::AppendFinished(ticket, outcome);
@@ -136,7 +136,7 @@ impl Broker {
     pub(super) fn marker_answered(
         &mut self,
         answer: &MarkerAnswer,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let outcome = marker_outcome(answer.error)?;
         self.marker_outcome(answer.transactional_id, answer.partition, outcome, out)
@@ -148,7 +148,7 @@ impl Broker {
         id: TransactionalId,
         partition: PartitionIndex,
         outcome: MarkerOutcome,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let Some(sending) = self.sending.get(&id) else {
             return Ok(());
@@ -166,7 +166,7 @@ impl Broker {
         id: TransactionalId,
         partition: PartitionIndex,
         round: u8,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let missing = || Difference::Missing(format!("queued marker for p{}", partition.0));
         let sending = self.sending.get_mut(&id).ok_or_else(missing)?;
@@ -183,7 +183,7 @@ impl Broker {
         id: TransactionalId,
         partition: PartitionIndex,
         round: u8,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let missing = || Difference::Missing(format!("marker for p{}", partition.0));
         let ticket = &self.sending.get(&id).ok_or_else(missing)?.ticket;
@@ -206,31 +206,27 @@ impl Broker {
         &mut self,
         input: Input,
         now: Timestamp,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let effects = self.core.step(input, now);
         self.absorb(effects, out)
     }
 
     /// What could not be done is tried again at once.
-    fn retry(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+    fn retry(&mut self, out: &mut Outbox) -> Result<(), Difference> {
         let effects = self.core.step(Input::RetryCompletions, self.clock.late());
         self.absorb(effects, out)
     }
 
     /// Turns effects into messages and into what the shell keeps.
-    pub(super) fn absorb(
-        &mut self,
-        effects: Effects,
-        out: &mut Vec<Message>,
-    ) -> Result<(), Difference> {
+    pub(super) fn absorb(&mut self, effects: Effects, out: &mut Outbox) -> Result<(), Difference> {
         for effect in effects {
             match effect {
                 Effect::Append {
                     ticket,
                     timestamp: _,
                     records,
-                } => out.push(self.append(ticket, &records)?),
+                } => self.append(ticket, &records, out)?,
                 Effect::SendMarkers { ticket, partitions } => {
                     self.queue(ticket, self.topics.spec_set(&partitions)?)?;
                 }
@@ -258,7 +254,8 @@ impl Broker {
         &mut self,
         ticket: AppendTicket,
         records: &[LogRecord],
-    ) -> Result<Message, Difference> {
+        out: &mut Outbox,
+    ) -> Result<(), Difference> {
         let [record] = records else {
             return Err(Difference::effect("coordinator", records));
         };
@@ -267,12 +264,17 @@ impl Broker {
             return Err(Difference::Record(format!("{record:?}")));
         }
         self.appending.insert(id, ticket);
-        Ok(Message::AppendTxnRecord(AppendTxnRecord {
+        out.write(Write::TransactionState {
+            broker: self.id,
+            record: record.clone(),
+        });
+        out.push(Message::AppendTxnRecord(AppendTxnRecord {
             broker: self.id,
             coordinator_epoch: self.epoch,
             transactional_id: id,
             value,
-        }))
+        }));
+        Ok(())
     }
 
     /// Whether these bytes are what their meaning is written as, at the times at which it may have been decided.

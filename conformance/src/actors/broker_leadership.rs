@@ -1,12 +1,11 @@
 //! A broker's elections: what the shell tells the core when the transaction-state partition moves.
 
 use super::broker::LOG_PARTITION;
-use super::{Broker, Difference};
+use super::{Broker, Difference, Outbox};
 use crate::map::{self, Clock, RecordForm, log_record};
 use fencepost::coordinator::{AppendOutcome, AppendTicket, Input, Leadership, LogRecord};
 use fencepost::error_code::ErrorCode;
 use fencepost_spec::coordinator::TransactionLog;
-use fencepost_spec::message::Message;
 use fencepost_spec::types::*;
 
 impl Broker {
@@ -14,7 +13,7 @@ impl Broker {
     pub(super) fn elected(
         &mut self,
         epoch: CoordinatorEpoch,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         self.epoch = epoch;
         self.appending.clear();
@@ -30,7 +29,7 @@ impl Broker {
     pub(super) fn load(
         &mut self,
         log: &TransactionLog,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let mut records: Vec<LogRecord> = Vec::new();
         for (id, value) in (0..).map(TransactionalId).zip(&log.committed) {
@@ -43,6 +42,15 @@ impl Broker {
                 )?);
             }
         }
+        self.replay(records, out)
+    }
+
+    /// Takes the records of its log, and serves.
+    pub(super) fn replay(
+        &mut self,
+        records: Vec<LogRecord>,
+        out: &mut Outbox,
+    ) -> Result<(), Difference> {
         let (partition, coordinator_epoch) = (LOG_PARTITION, self.impl_epoch());
         let replayed = Leadership::Replayed {
             partition,
@@ -62,7 +70,7 @@ impl Broker {
         &mut self,
         leads: CoordinatorEpoch,
         blocking: bool,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let resigned = Leadership::Resigned {
             partition: LOG_PARTITION,
@@ -96,7 +104,7 @@ impl Broker {
     /// The cluster's transaction version is raised.
     pub(super) fn upgrade(&mut self, version: TransactionVersion) -> Result<(), Difference> {
         let input = Input::TransactionVersionChanged(map::cluster_version(version));
-        self.sweep(input, self.clock.late(), &mut Vec::new())
+        self.sweep(input, self.clock.late(), &mut Outbox::default())
     }
 
     /// The clock steps back by a minute.
@@ -109,7 +117,7 @@ impl Broker {
         self.appending.get(&id)
     }
 
-    fn leadership(&mut self, told: Leadership, out: &mut Vec<Message>) -> Result<(), Difference> {
+    fn leadership(&mut self, told: Leadership, out: &mut Outbox) -> Result<(), Difference> {
         self.sweep(Input::Leadership(told), self.clock.late(), out)
     }
 }

@@ -9,14 +9,18 @@ mod broker;
 mod broker_leadership;
 mod membership;
 mod offsets;
+mod outbox;
 mod production;
 mod reads;
+mod recovery;
 mod replica;
 
 pub use broker::{Broker, Sending};
 pub use offsets::Offsets;
+pub use outbox::{Outbox, Write};
 pub use production::{Excluded, Frame, Production, Took};
 pub use reads::{Read, read_step};
+pub use recovery::{Moment, RecoveredPartition};
 pub use replica::{Replica, Stopped};
 
 use crate::map::Unmapped;

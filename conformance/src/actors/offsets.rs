@@ -1,15 +1,16 @@
 //! The offsets partition: the group coordinator core, with the answers to markers that the model gives in a step of
 //! its own.
 
-use super::Difference;
 use super::membership::{member_identity, spec_member};
+use super::recovery::Disk;
 use super::replica::{abstract_batch, abstract_leading, abstract_leading_without_log};
+use super::{Difference, Outbox, Write};
 use crate::map::{self, Clock, GROUP, PartitionToken, Unmapped, group_answer};
 use fencepost::error_code::ErrorCode as ImplError;
 use fencepost::group::{
     Answer, Effect, GroupConfig, GroupCoordinator, Input, OffsetFetch, ParkedCommit,
 };
-use fencepost::partition::{PartitionConfig, TransactionSupport};
+use fencepost::partition::{Partition, PartitionConfig, TransactionSupport};
 use fencepost::records::offset_commit::OffsetCommitKey;
 use fencepost::types::{GroupId, LeaderEpoch, Offset as ImplOffset, RequestId, TopicPartition};
 use fencepost_spec::error_code::ErrorCode;
@@ -22,6 +23,7 @@ use fencepost_spec::types::*;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Offsets {
     index: PartitionIndex,
+    config: PartitionConfig,
     core: GroupCoordinator,
     /// Acknowledged markers whose acknowledgement the model holds back until it applies them.
     held: Vec<Message>,
@@ -32,32 +34,40 @@ const LEADERSHIP: LeaderEpoch = LeaderEpoch::new(0);
 impl Offsets {
     /// An empty offsets partition that serves.
     pub fn new(index: PartitionIndex, verification: bool) -> Self {
-        let partition = PartitionConfig {
+        let config = PartitionConfig {
             verification,
             // The tick that expires offsets must not expire producers too.
             producer_id_expiration_ms: i64::MAX,
         };
-        let config = GroupConfig {
-            offsets_retention_ms: Clock::OFFSETS_RETENTION_MS,
-            initial_rebalance_delay_ms: 0,
-            ..GroupConfig::default()
-        };
-        let mut core = GroupCoordinator::new(config, partition);
-        let leader_epoch = LEADERSHIP;
-        core.step(Input::BecomeLeader { leader_epoch }, now());
-        core.step(Input::Load { leader_epoch }, now());
         Self {
             index,
-            core,
+            config,
+            core: serving(Partition::new(config)),
             held: Vec::new(),
         }
+    }
+
+    /// The partition under the group.
+    pub(super) fn partition(&self) -> &Partition {
+        self.core.partition()
+    }
+
+    /// The offsets partition that comes up from this disk, and serves.
+    pub(super) fn recovered(&self, disk: &Disk) -> Result<Self, Difference> {
+        let (partition, _) = disk.recover(self.config)?;
+        Ok(Self {
+            index: self.index,
+            config: self.config,
+            core: serving(partition),
+            held: Vec::new(),
+        })
     }
 
     /// A staged offset arrives.
     pub(super) fn txn_offset_commit(
         &mut self,
         request: &TxnOffsetCommit,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let token = PartitionToken::TxnOffsetCommit {
             correlation: request.correlation,
@@ -73,7 +83,7 @@ impl Offsets {
     pub(super) fn offset_fetch(
         &mut self,
         correlation: &Correlation,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let request = PartitionToken::OffsetFetch(*correlation).pack()?;
         let fetch = OffsetFetch {
@@ -89,14 +99,15 @@ impl Offsets {
     pub(super) fn write_txn_marker(
         &mut self,
         marker: &WriteTxnMarkers,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let token = PartitionToken::unpack(map::write_txn_marker(marker, 0)?.request);
         let copy = self.free_copy(token)?;
         let marker = map::write_txn_marker(marker, copy)?;
-        let mut answers = Vec::new();
+        let mut answers = Outbox::default();
         self.step(Input::WriteTxnMarker(marker), &mut answers)?;
-        for answer in answers {
+        out.writes.append(&mut answers.writes);
+        for answer in answers.messages {
             if is_acknowledgement(&answer) {
                 self.held.push(answer);
             } else {
@@ -107,7 +118,7 @@ impl Offsets {
     }
 
     /// The model applies the oldest marker: its acknowledgement goes out.
-    pub(super) fn materialise(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+    pub(super) fn materialise(&mut self, out: &mut Outbox) -> Result<(), Difference> {
         if self.held.is_empty() {
             return Err(Difference::Missing("acknowledged marker".to_owned()));
         }
@@ -120,7 +131,7 @@ impl Offsets {
         &mut self,
         (identity, sequence): (Identity, Sequence),
         answer: Result<(), ImplError>,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let waiting = self
             .core
@@ -139,14 +150,14 @@ impl Offsets {
     }
 
     /// Committed offsets have been idle for too long.
-    pub(super) fn expire(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+    pub(super) fn expire(&mut self, out: &mut Outbox) -> Result<(), Difference> {
         let later = now().plus_millis(Clock::OFFSETS_RETENTION_MS);
         let effects = self.core.step(Input::Tick, later);
         self.effects(effects, out)?;
         self.replicate(out)
     }
 
-    fn step(&mut self, input: Input, out: &mut Vec<Message>) -> Result<(), Difference> {
+    fn step(&mut self, input: Input, out: &mut Outbox) -> Result<(), Difference> {
         let effects = self.core.step(input, now());
         self.effects(effects, out)?;
         self.replicate(out)
@@ -168,16 +179,20 @@ impl Offsets {
         self.core.groups().next().map(|(_, group)| group)
     }
 
-    fn replicate(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+    fn replicate(&mut self, out: &mut Outbox) -> Result<(), Difference> {
         let effects = self.replicate_core();
         self.effects(effects, out)
     }
 
-    fn effects(&self, effects: Vec<Effect>, out: &mut Vec<Message>) -> Result<(), Difference> {
+    fn effects(&self, effects: Vec<Effect>, out: &mut Outbox) -> Result<(), Difference> {
         for effect in effects {
             match effect {
+                Effect::Append(batch) => out.write(Write::Batch {
+                    partition: self.index,
+                    batch,
+                }),
                 // The log in memory is the one that is compared.
-                Effect::Append(_) | Effect::Truncate { .. } => {}
+                Effect::Truncate { .. } => {}
                 Effect::AskCoordinator {
                     request,
                     transactional_id,
@@ -268,6 +283,10 @@ impl Offsets {
             entry.first = before(entry.first);
             entry.last = before(entry.last);
         }
+        for (first, last) in &mut partition.unreplicated {
+            *first = before(*first);
+            *last = before(*last);
+        }
         self.with_group_parts(partition)
     }
 
@@ -299,6 +318,20 @@ impl Offsets {
     /// # Errors
     /// [`Difference`] for a state that the model cannot say.
     pub fn abstract_group(&self) -> Result<Group, Difference> {
+        let (state, generation, member) = self.membership()?;
+        Ok(Group {
+            state,
+            generation,
+            member,
+            ..self.abstract_offsets()?
+        })
+    }
+
+    /// The same with nobody in it.
+    ///
+    /// # Errors
+    /// [`Difference`] for offsets that the model cannot say.
+    pub fn abstract_offsets(&self) -> Result<Group, Difference> {
         let offsets = self.core.offsets();
         let payload = |offset: &fencepost::group::CommittedOffset| {
             u8::try_from(offset.value.offset.get())
@@ -320,11 +353,7 @@ impl Offsets {
                 ghost: Ghost::NONE,
             })
         });
-        let (state, generation, member) = self.membership()?;
         let mut group = Group {
-            state,
-            generation,
-            member,
             committed: offsets.committed(&key()).map_or(Ok(Payload(0)), payload)?,
             staged: staged.collect::<Result<_, Unmapped>>()?,
             ..Group::default()
@@ -389,6 +418,20 @@ impl Offsets {
         let stable = map::spec_offset(stable)?;
         Ok(Some(Offset(stable.0 - tombstones as u8)))
     }
+}
+
+/// A group coordinator that leads and has read its log.
+fn serving(partition: Partition) -> GroupCoordinator {
+    let config = GroupConfig {
+        offsets_retention_ms: Clock::OFFSETS_RETENTION_MS,
+        initial_rebalance_delay_ms: 0,
+        ..GroupConfig::default()
+    };
+    let mut core = GroupCoordinator::of(config, partition);
+    let leader_epoch = LEADERSHIP;
+    core.step(Input::BecomeLeader { leader_epoch }, now());
+    core.step(Input::Load { leader_epoch }, now());
+    core
 }
 
 /// The scenario's one input partition, as the group knows it.

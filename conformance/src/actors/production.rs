@@ -1,7 +1,7 @@
 //! The whole production side of a scenario, and one step of it.
 
 use super::replica::seed_batch;
-use super::{Broker, Difference, Offsets, Replica};
+use super::{Broker, Difference, Offsets, Outbox, Replica};
 use crate::map::{self, Clock, Topics, impl_error};
 use fencepost::coordinator::{Input as CoordinatorInput, MarkerOutcome};
 use fencepost::error_code::ErrorCode as ImplError;
@@ -40,8 +40,8 @@ pub struct Excluded {
 /// What a step of the production side was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Took {
-    /// A core took it, and sent these messages, without ghosts.
-    Core(Vec<Message>),
+    /// A core took it.
+    Core(Outbox),
     /// It is a step of the model's own: clients, network, transaction-state log, readers, budgets.
     Own,
     /// It cannot be taken.
@@ -70,7 +70,7 @@ impl Production {
             let version = rules.transaction_version;
             let mut broker = Broker::new(id, topics, version, rules.two_phase, first);
             if initial.log.leader == id {
-                let mut out = Vec::new();
+                let mut out = Outbox::default();
                 broker.elected(initial.log.epoch, &mut out)?;
                 broker.load(&initial.log, &mut out)?;
             }
@@ -127,7 +127,7 @@ impl Production {
     /// # Errors
     /// [`Difference`] where production cannot take it.
     pub fn take(&mut self, frame: &Frame<'_>, action: &Action) -> Result<Took, Difference> {
-        let mut out = Vec::new();
+        let mut out = Outbox::default();
         match *action {
             Action::Deliver { message, broker } => {
                 return self.deliver(frame, &message, broker, out);
@@ -140,7 +140,7 @@ impl Production {
             Action::LoseMarkerAnswer(marker) => {
                 self.replica(marker.partition)?
                     .write_txn_marker(frame, &marker, &mut out)?;
-                out.clear();
+                out.messages.clear();
                 self.marker_lost(frame, &marker, &mut out)?;
             }
             Action::SendMarker(b, id, p) => {
@@ -199,10 +199,16 @@ impl Production {
                 self.replica(p)?.stop(end, &mut out)?;
             }
             Action::Recover(p) => self.replica(p)?.recover()?,
-            Action::TakeSnapshot(p) => self.replica(p)?.take_snapshot()?,
+            Action::TakeSnapshot(p) => self.replica(p)?.take_snapshot(&mut out)?,
             Action::Evict(p, _) => self.replica(p)?.expire(&mut out)?,
             Action::DeleteTopic(p) => self.replica(p)?.delete(),
             Action::Materialise => self.offsets_mut()?.materialise(&mut out)?,
+            Action::ExpireOffsets if self.is_ahead() && has_staged(frame.before) => {
+                return Ok(Took::Excluded(Excluded {
+                    what: "expiry between a marker's append and its application",
+                    reason: "production applies a marker in the step that appends it",
+                }));
+            }
             Action::ExpireOffsets => self.offsets_mut()?.expire(&mut out)?,
             Action::Compact(_) | Action::FollowerFetch(_) | Action::Promote(_) => {
                 return Ok(Took::Excluded(Excluded {
@@ -264,7 +270,7 @@ impl Production {
         frame: &Frame<'_>,
         message: &Message,
         broker: Option<BrokerId>,
-        mut out: Vec<Message>,
+        mut out: Outbox,
     ) -> Result<Took, Difference> {
         match message {
             Message::InitProducerId(m)
@@ -337,7 +343,7 @@ impl Production {
         message: &Message,
         broker: Option<BrokerId>,
         when: impl FnOnce(Clock) -> fencepost::types::Timestamp,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let broker = broker.ok_or_else(|| Difference::Missing("broker".to_owned()))?;
         let broker = self.broker(broker)?;
@@ -350,7 +356,7 @@ impl Production {
         frame: &Frame<'_>,
         message: &Message,
         answer: Result<(), ImplError>,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let Message::VerifyAnswer {
             partition,
@@ -376,7 +382,7 @@ impl Production {
         &mut self,
         frame: &Frame<'_>,
         marker: &WriteTxnMarkers,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let answer = MarkerAnswer {
             broker: marker.broker,
@@ -436,6 +442,12 @@ impl Production {
         let missing = || Difference::Missing("offsets partition".to_owned());
         self.offsets.as_mut().map(Arc::make_mut).ok_or_else(missing)
     }
+}
+
+/// Whether an offset is staged: no rules of Kafka's let offsets expire then.
+fn has_staged(before: &State) -> bool {
+    let group = before.group.as_ref();
+    group.is_some_and(|group| !group.staged.is_empty())
 }
 
 /// Whether somebody may name a generation: then the group has members.

@@ -1,6 +1,7 @@
 //! A data partition at its leader: the partition core, with what is on its disk while it is stopped.
 
-use super::{Difference, Frame};
+use super::recovery::Disk;
+use super::{Difference, Frame, Outbox, Write};
 use crate::map::{self, Clock, PartitionToken, Unmapped, partition_answer};
 use bytes::Bytes;
 use fencepost::batch::{ControlRecord, RecordBatch};
@@ -95,7 +96,7 @@ impl Replica {
         &mut self,
         frame: &Frame<'_>,
         request: &Produce,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         if self.is_deleted() {
             out.push(Message::ProduceAnswer {
@@ -123,7 +124,7 @@ impl Replica {
         &mut self,
         frame: &Frame<'_>,
         marker: &WriteTxnMarkers,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         if self.is_deleted() {
             out.push(Message::WriteTxnMarkersAnswer(MarkerAnswer {
@@ -149,7 +150,7 @@ impl Replica {
         frame: &Frame<'_>,
         (identity, sequence): (Identity, Sequence),
         answer: Result<(), ImplError>,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         if self.is_deleted() {
             return Ok(());
@@ -174,30 +175,44 @@ impl Replica {
     }
 
     /// One more record is on every replica.
-    pub(super) fn replicate(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+    pub(super) fn replicate(&mut self, out: &mut Outbox) -> Result<(), Difference> {
         let core = self.core()?;
         let up_to = ImplOffset::new(core.high_watermark().get() + 1);
         self.effects(|core| core.step(Input::Replicated { up_to }, now()), out)
     }
 
     /// Producers without an open transaction have been idle for too long.
-    pub(super) fn expire(&mut self, out: &mut Vec<Message>) -> Result<(), Difference> {
+    pub(super) fn expire(&mut self, out: &mut Outbox) -> Result<(), Difference> {
         let later = now().plus_millis(Clock::PRODUCER_EXPIRATION_MS);
         self.effects(|core| core.step(Input::Tick, later), out)
     }
 
     /// The producer state is written to disk.
-    pub(super) fn take_snapshot(&mut self) -> Result<(), Difference> {
+    pub(super) fn take_snapshot(&mut self, out: &mut Outbox) -> Result<(), Difference> {
         self.snapshot = Some(self.core()?.snapshot());
+        out.write(Write::Snapshot {
+            partition: self.index,
+        });
         Ok(())
     }
 
+    /// The last snapshot.
+    pub(super) fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.as_ref()
+    }
+
+    /// The replica that comes up from this disk, and leads.
+    pub(super) fn recovered(&self, disk: &Disk) -> Result<Self, Difference> {
+        let (core, snapshot) = disk.recover(self.config)?;
+        Ok(Self {
+            state: State::Leading(Box::new(leading(core))),
+            snapshot,
+            ..self.clone()
+        })
+    }
+
     /// The leader is gone: whoever waits is told, and its disk, up to `end`, is what the next leader begins with.
-    pub(super) fn stop(
-        &mut self,
-        end: ImplOffset,
-        out: &mut Vec<Message>,
-    ) -> Result<(), Difference> {
+    pub(super) fn stop(&mut self, end: ImplOffset, out: &mut Outbox) -> Result<(), Difference> {
         let next = LeaderEpoch::new(LEADERSHIP.get() + 1);
         let resigned = Input::BecomeFollower { leader_epoch: next };
         self.effects(|core| core.step(resigned, now()), out)?;
@@ -241,7 +256,7 @@ impl Replica {
         &mut self,
         frame: &Frame<'_>,
         input: Input,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         self.effects(|core| core.step(input, now()), out)?;
         if !frame.scenario.pace.replica_behind {
@@ -254,15 +269,19 @@ impl Replica {
     fn effects(
         &mut self,
         step: impl FnOnce(&mut Partition) -> Vec<Effect>,
-        out: &mut Vec<Message>,
+        out: &mut Outbox,
     ) -> Result<(), Difference> {
         let State::Leading(core) = &mut self.state else {
             return Err(Difference::Missing(format!("leader of p{}", self.index.0)));
         };
         for effect in step(core) {
             match effect {
+                Effect::Append(batch) => out.write(Write::Batch {
+                    partition: self.index,
+                    batch,
+                }),
                 // The log in memory is the one that is compared.
-                Effect::Append(_) | Effect::Truncate { .. } => {}
+                Effect::Truncate { .. } => {}
                 Effect::AskCoordinator {
                     request,
                     transactional_id,
@@ -418,7 +437,12 @@ pub(super) fn abstract_leading_without_log(
             answer: partition_answer(empty.index, token, answer)?,
         })
     });
+    let unreplicated = core.unreplicated().map(|it| {
+        let first = map::spec_offset(it.first_offset)?;
+        Ok((first, map::spec_offset(it.last_offset)?))
+    });
     let mut partition = s::Partition {
+        unreplicated: unreplicated.collect::<Result<_, Unmapped>>()?,
         log_end: map::spec_offset(log.end_offset())?,
         high_watermark: map::spec_offset(core.high_watermark())?,
         producers: core

@@ -1,8 +1,8 @@
 //! Whether the two sides are in the same state.
 
-use super::{Exclusion, Exclusions, Mismatch};
+use super::{Exclusion, Exclusions, Mismatch, Tally};
 use crate::actors::{Difference, Frame, Production};
-use crate::map::{normal_coordinator, normal_group, normal_partition};
+use crate::map::{materialised, normal_coordinator, normal_group, normal_partition};
 use fencepost_spec::fault::Fault;
 use fencepost_spec::partition::Partition;
 use fencepost_spec::step::Context;
@@ -28,6 +28,22 @@ pub(super) fn normal(frame: &Frame<'_>, state: &State) -> State {
     }
     state.group = state.group.map(|group| normal_group(&group, &ctx).into());
     state
+}
+
+/// The model's state once the group has applied every marker that is in its log, as production has.
+pub(super) fn applied(frame: &Frame<'_>, state: &State) -> State {
+    let ctx = Context {
+        rules: frame.rules,
+        version: state.version,
+        blocking: frame.blocking,
+    };
+    State {
+        group: state
+            .group
+            .as_ref()
+            .map(|group| materialised(group, &ctx).into()),
+        ..state.clone()
+    }
 }
 
 /// The same state with production's abstraction in the place of the model's actors.
@@ -56,28 +72,28 @@ pub(super) fn abstracted(
     Ok(state)
 }
 
-fn takes_snapshots(frame: &Frame<'_>) -> bool {
+pub(super) fn takes_snapshots(frame: &Frame<'_>) -> bool {
     frame.scenario.budgets.left(Fault::Snapshot) > 0
 }
 
 /// Keeps of each producer's batches the last.
-fn forget_batches(partition: &mut Partition) {
+pub(super) fn forget_batches(partition: &mut Partition) {
     for entry in &mut partition.producers {
         let forgotten = entry.batches.len().saturating_sub(1);
         entry.batches.drain(..forgotten);
     }
 }
 
-/// Compares the model's state after a step with production's.
+/// Compares the model's state after a step with production's, which is the answer: as the model would say it, in the form
+/// of comparison.
 pub(super) fn compare(
     frame: &Frame<'_>,
     after: &State,
     production: &Production,
-    exclusions: &mut Exclusions,
-) -> Result<(), Mismatch> {
-    count(frame, after, exclusions);
+    tally: &mut Tally,
+) -> Result<State, Mismatch> {
+    count(frame, after, &mut tally.exclusions);
     let model = normal(frame, after);
-    let refused = |difference: Difference| Mismatch::Refused(difference.to_string());
     let found = abstracted(frame, &model, production).map_err(refused)?;
     if found != model {
         return Err(Mismatch::States(Box::new((model, found))));
@@ -97,7 +113,11 @@ pub(super) fn compare(
             });
         }
     }
-    Ok(())
+    Ok(found)
+}
+
+pub(super) fn refused(difference: Difference) -> Mismatch {
+    Mismatch::Refused(difference.to_string())
 }
 
 /// Counts what this comparison leaves out.
@@ -113,13 +133,6 @@ fn count(frame: &Frame<'_>, after: &State, exclusions: &mut Exclusions) {
         });
     if decided {
         exclusions.meet(Exclusion::DecidedPartitions);
-    }
-    if after
-        .partitions
-        .iter()
-        .any(|it| !it.unreplicated.is_empty())
-    {
-        exclusions.meet(Exclusion::Unreplicated);
     }
     if let Some(offsets) = after.offsets_partition()
         && offsets.producers.iter().any(|it| !it.batches.is_empty())

@@ -1,8 +1,11 @@
 //! A step on which the two sides differ, and how it came about.
 
+use super::judge::{names, with_ghosts};
+use fencepost_spec::mutants::Mutant;
+use fencepost_spec::properties::{Id, violated};
 use fencepost_spec::scenario::{Entry, RuleSet};
-use fencepost_spec::trace::{Expect, Line, TraceFile, changes, facts};
-use fencepost_spec::world::State;
+use fencepost_spec::trace::{Expect, Fact, Line, TraceFile, changes, facts, violated_at_end};
+use fencepost_spec::world::{State, World};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
@@ -119,39 +122,105 @@ pub struct Divergence {
     pub trace: String,
     /// How many steps it has.
     pub steps: usize,
-    /// The model's state after it, as facts.
-    pub model: Vec<String>,
+    /// The request on which the sides differ, where it is one that the model leaves waiting after the last step.
+    pub waiting: Option<String>,
+    /// Both sides' states then.
+    pub states: Vec<Side>,
     /// How the sides differ.
     pub differences: Vec<String>,
+    /// The properties that production's state violates and the model's does not.
+    pub broken: Vec<&'static str>,
+}
+
+/// A fact of one side or both.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Side {
+    /// Whose, and which.
+    pub what: String,
+    /// In the model.
+    pub model: Option<String>,
+    /// In production; `None` where it has nothing of the kind, or its state cannot be said.
+    pub production: Option<String>,
+}
+
+/// Where a run was found to diverge.
+pub(super) struct Place<'a> {
+    pub(super) entry: &'static Entry,
+    pub(super) rules: RuleSet,
+    pub(super) mutant: Option<&'static Mutant>,
+    pub(super) lines: Vec<Line>,
+    pub(super) waiting: Option<Line>,
+    /// The model's state after the last step.
+    pub(super) after: &'a State,
+    /// Both sides then, in the form of comparison, where production's can be said.
+    pub(super) sides: Option<(State, State)>,
 }
 
 impl Divergence {
     /// The divergence of a trace's last step.
-    pub(super) fn new(
-        entry: &'static Entry,
-        rules: RuleSet,
-        lines: Vec<Line>,
-        after: &State,
-        mismatch: &Mismatch,
-    ) -> Self {
+    pub(super) fn new(world: &World, place: Place<'_>, mismatch: &Mismatch) -> Self {
         let differences = mismatch.lines();
         let first = differences.first().cloned().unwrap_or_default();
-        let steps = lines.len();
+        let steps = place.lines.len();
+        let violated: Vec<Id> = Id::in_mask(violated_at_end(world, place.after)).collect();
         let file = TraceFile {
             story: format!("Model and production differ after the last step: {first}."),
-            scenario: entry,
-            rules,
-            mutant: None,
-            expect: Expect::Holds,
-            lines: (1..).zip(lines).collect(),
+            scenario: place.entry,
+            rules: place.rules,
+            mutant: place.mutant,
+            expect: if violated.is_empty() {
+                Expect::Holds
+            } else {
+                Expect::Violates(violated)
+            },
+            lines: (1..).zip(place.lines).collect(),
+        };
+        let (states, broken) = match &place.sides {
+            Some((model, production)) => (
+                side_by_side(&facts(model), Some(&facts(production))),
+                broken_by_production(world, place.after, production),
+            ),
+            None => (side_by_side(&facts(place.after), None), Vec::new()),
         };
         Self {
             trace: file.to_string(),
             steps,
-            model: facts(after).iter().map(ToString::to_string).collect(),
+            waiting: place.waiting.map(|line| line.to_string()),
+            states,
             differences,
+            broken,
         }
     }
+}
+
+fn side_by_side(model: &[Fact], production: Option<&[Fact]>) -> Vec<Side> {
+    let what = |fact: &Fact| format!("{} {}", fact.actor, fact.field);
+    let same = |of: &[Fact], fact: &Fact| {
+        let mut of = of.iter();
+        let found = of.find(|it| it.actor == fact.actor && it.field == fact.field);
+        found.map(|it| it.value.clone())
+    };
+    let mut sides: Vec<Side> = model
+        .iter()
+        .map(|fact| Side {
+            what: what(fact),
+            model: Some(fact.value.clone()),
+            production: production.and_then(|of| same(of, fact)),
+        })
+        .collect();
+    let more = production.unwrap_or_default().iter();
+    let more = more.filter(|fact| same(model, fact).is_none());
+    sides.extend(more.map(|fact| Side {
+        what: what(fact),
+        model: None,
+        production: Some(fact.value.clone()),
+    }));
+    sides
+}
+
+fn broken_by_production(world: &World, after: &State, production: &State) -> Vec<&'static str> {
+    let found = with_ghosts(after, production.clone(), false);
+    names(violated(world, &found) & !violated(world, after))
 }
 
 impl Divergence {
@@ -168,16 +237,38 @@ impl Divergence {
     }
 }
 
+impl Side {
+    /// Whether the sides say different things.
+    pub fn differs(&self) -> bool {
+        self.model != self.production
+    }
+}
+
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.trace)?;
-        writeln!(f, "# the model is then:")?;
-        for fact in &self.model {
-            writeln!(f, "#   {fact}")?;
+        if let Some(waiting) = &self.waiting {
+            writeln!(f, "# The request that the model leaves waiting: {waiting}")?;
         }
-        writeln!(f, "# and differs:")?;
+        writeln!(f, "# The sides differ:")?;
         for line in &self.differences {
             writeln!(f, "#   {line}")?;
+        }
+        if !self.broken.is_empty() {
+            writeln!(f, "# Production violates {}.", self.broken.join(", "))?;
+        }
+        writeln!(f, "# Both sides' states, `!` where they differ:")?;
+        let compared = self.states.iter().any(|side| side.production.is_some());
+        for side in &self.states {
+            let nothing = || "nothing".to_owned();
+            let model = side.model.clone().unwrap_or_else(nothing);
+            if compared && side.differs() {
+                let production = side.production.clone().unwrap_or_else(nothing);
+                let what = &side.what;
+                writeln!(f, "# ! {what}: model {model}; production {production}")?;
+            } else {
+                writeln!(f, "#   {}: {model}", side.what)?;
+            }
         }
         Ok(())
     }

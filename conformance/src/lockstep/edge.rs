@@ -1,9 +1,10 @@
 //! One step, on both sides.
 
-use super::compare::compare;
+use super::compare::{abstracted, compare, normal, refused};
+use super::crash::Taken;
 use super::known::known_difference;
-use super::{Exclusion, Exclusions, Mismatch, Tamper};
-use crate::actors::{Difference, Frame, Production, Took, read_step};
+use super::{Exclusion, Mismatch, Tally, Tamper};
+use crate::actors::{Difference, Frame, Outbox, Production, Took, read_step};
 use crate::map::without_ghost;
 use fencepost_spec::coordinator::Stage;
 use fencepost_spec::message::Message;
@@ -21,15 +22,26 @@ pub struct Lockstep {
     /// The same with retriable answers really sent: what a waiting request would be answered is seen there.
     pub(super) answering: World,
     tamper: Option<Tamper>,
+    /// Whether what both sides say and are is compared.
+    pub(super) compares: bool,
 }
 
 /// What became of a step.
 #[derive(Clone, Debug)]
 pub enum Edge {
     /// Both sides took it.
-    Taken(Production),
+    Taken(Box<After>),
     /// It is left out.
     Excluded,
+}
+
+/// Production after a step.
+#[derive(Clone, Debug)]
+pub struct After {
+    /// Its cores.
+    pub production: Production,
+    /// Its state as the model would say it, in the form of comparison.
+    pub found: State,
 }
 
 impl Lockstep {
@@ -49,6 +61,7 @@ impl Lockstep {
             answering: World::new(answering, world.rules.clone()),
             world,
             tamper: None,
+            compares: true,
         }
     }
 
@@ -61,16 +74,25 @@ impl Lockstep {
         }
     }
 
+    /// The same with nothing compared: production takes the model's steps, and only the properties judge it.
+    #[must_use]
+    pub fn only_properties(self) -> Self {
+        Self {
+            compares: false,
+            ..self
+        }
+    }
+
     /// The start of both sides.
     ///
     /// # Errors
     /// [`Mismatch`] where they do not start alike.
-    pub fn start(&self, exclusions: &mut Exclusions) -> Result<(State, Production), Mismatch> {
+    pub fn start(&self, tally: &mut Tally) -> Result<(State, After), Mismatch> {
         let initial = self.world.initial();
         let production =
             Production::new(&self.world.scenario, &self.world.rules, &initial).map_err(refused)?;
-        compare(&self.frame(&initial), &initial, &production, exclusions)?;
-        Ok((initial, production))
+        let found = compare(&self.frame(&initial), &initial, &production, tally)?;
+        Ok((initial, After { production, found }))
     }
 
     /// Takes on production the step that led the model from `before` to `after`, and compares.
@@ -83,10 +105,11 @@ impl Lockstep {
         action: &Action,
         after: &State,
         production: &Production,
-        exclusions: &mut Exclusions,
+        tally: &mut Tally,
     ) -> Result<Edge, Mismatch> {
         let frame = self.frame(before);
-        if !self.world.scenario.pace.apply_lag
+        if self.compares
+            && !self.world.scenario.pace.apply_lag
             && let Some(read) = read_step(production, &frame, action).map_err(refused)?
             && read.model != read.production
         {
@@ -97,29 +120,43 @@ impl Lockstep {
             });
         }
         let mut production = production.clone();
-        match self.single_step(before, action, &mut production, exclusions)? {
-            Single::Own => exclusions.meet(Exclusion::Client),
+        let mut crashed = Ok(());
+        match self.single_step(before, action, &mut production, &mut crashed, tally)? {
+            Single::Own => tally.exclusions.meet(Exclusion::Client),
             Single::Cut(exclusion) => {
-                exclusions.meet(exclusion);
+                tally.exclusions.meet(exclusion);
                 return Ok(Edge::Excluded);
             }
-            Single::Core(then) => self.settle(*then, &mut production, exclusions)?,
+            Single::Core(then) => self.settle(*then, &mut production, &mut crashed, tally)?,
         }
-        match compare(&frame, after, &production, exclusions) {
-            Ok(()) => Ok(Edge::Taken(production)),
+        if !self.compares {
+            let model = normal(&frame, after);
+            let found = abstracted(&frame, &model, &production).map_err(refused)?;
+            return Ok(Edge::Taken(Box::new(After { production, found })));
+        }
+        match compare(&frame, after, &production, tally) {
+            Ok(found) => {
+                crashed?;
+                Ok(Edge::Taken(Box::new(After { production, found })))
+            }
             Err(mismatch) => Err(mismatch),
         }
     }
 
-    /// One delivery or one step of a core: what both sides send is compared.
+    /// One delivery or one step of a core: what both sides send is compared, and what comes up after a crash inside it.
     fn single_step(
         &self,
         before: &State,
         action: &Action,
         production: &mut Production,
-        exclusions: &mut Exclusions,
+        crashed: &mut Result<(), Mismatch>,
+        tally: &mut Tally,
     ) -> Result<Single, Mismatch> {
-        let sent = match self.take(before, action, production).map_err(refused)? {
+        let began = production.clone();
+        let Outbox {
+            messages: sent,
+            writes,
+        } = match self.take(before, action, production).map_err(refused)? {
             Took::Own => return Ok(Single::Own),
             Took::Excluded(excluded) => return Ok(Single::Cut(Exclusion::Action(excluded))),
             Took::Core(sent) => sent,
@@ -131,13 +168,38 @@ impl Lockstep {
         };
         let expected = new_messages(before, action, &then);
         let known = known_difference(before, action, &expected, &sent);
-        match (same_messages(expected, sent), known) {
+        match (same_messages(expected.clone(), sent), known) {
             (Ok(()), _) => {}
+            (Err(_), _) if !self.compares => {}
             (Err(_), Some(exclusion)) if exclusion.cuts() => return Ok(Single::Cut(exclusion)),
-            (Err(_), Some(exclusion)) => exclusions.meet(exclusion),
+            (Err(_), Some(exclusion)) => tally.exclusions.meet(exclusion),
             (Err(mismatch), None) => return Err(mismatch),
         }
+        if self.compares && crashed.is_ok() && !writes.is_empty() {
+            let taken = Taken {
+                model: (before, &then),
+                sent: &expected,
+                production: (&began, production),
+                writes: &writes,
+            };
+            *crashed = self.crash(taken, &mut tally.crash_points);
+        }
         Ok(Single::Core(Box::new(then)))
+    }
+
+    /// Both sides after one step, in the form of comparison, where production's state can be said.
+    pub(super) fn sides(
+        &self,
+        before: &State,
+        action: &Action,
+        production: &Production,
+    ) -> Option<(State, State)> {
+        let mut production = production.clone();
+        self.take(before, action, &mut production).ok()?;
+        let frame = self.frame(before);
+        let model = normal(&frame, &self.single.take(before, action)?);
+        let found = abstracted(&frame, &model, &production).ok()?;
+        Some((model, found))
     }
 
     /// What production makes of the step, or with a fault of another one.
@@ -152,11 +214,14 @@ impl Lockstep {
             return production.take(&frame, action);
         };
         let took = match (tamper.takes)(*action) {
-            None => return Ok(Took::Core(Vec::new())),
+            None => return Ok(Took::Core(Outbox::default())),
             Some(action) => production.take(&frame, &action)?,
         };
         Ok(match took {
-            Took::Core(sent) => Took::Core(sent.into_iter().filter_map(tamper.sends).collect()),
+            Took::Core(out) => Took::Core(Outbox {
+                messages: out.messages.into_iter().filter_map(tamper.sends).collect(),
+                ..out
+            }),
             Took::Own | Took::Excluded(_) => took,
         })
     }
@@ -167,13 +232,14 @@ impl Lockstep {
         &self,
         mut state: State,
         production: &mut Production,
-        exclusions: &mut Exclusions,
+        crashed: &mut Result<(), Mismatch>,
+        tally: &mut Tally,
     ) -> Result<(), Mismatch> {
         if self.world.scenario.granularity == Granularity::E0 {
             return Ok(());
         }
         while let Some(action) = next_to_settle(&state) {
-            match self.single_step(&state, &action, production, exclusions)? {
+            match self.single_step(&state, &action, production, crashed, tally)? {
                 Single::Core(then) => state = *then,
                 Single::Own | Single::Cut(_) => {
                     return Err(Mismatch::Refused(
@@ -335,8 +401,4 @@ pub(super) fn same_messages(model: Vec<Message>, production: Vec<Message>) -> Re
         model: text(model),
         production: text(production),
     })
-}
-
-pub(super) fn refused(difference: Difference) -> Mismatch {
-    Mismatch::Refused(difference.to_string())
 }

@@ -12,8 +12,6 @@ pub enum Exclusion {
     Ghost,
     /// Partitions of a decided transaction in memory.
     DecidedPartitions,
-    /// Decided transactions whose marker is not replicated.
-    Unreplicated,
     /// Sequences on the offsets partition.
     OffsetsSequences,
     /// A marker that is appended and not applied.
@@ -31,13 +29,25 @@ pub enum Exclusion {
 }
 
 impl Exclusion {
+    /// Every exclusion but the actions that production has no counterpart for.
+    pub const ALL: &[Self] = &[
+        Self::Client,
+        Self::Ghost,
+        Self::DecidedPartitions,
+        Self::OffsetsSequences,
+        Self::MarkerAhead,
+        Self::KeptIdentity,
+        Self::KeptTv1,
+        Self::SnapshotBatches,
+        Self::Applied,
+    ];
+
     /// What is left out.
     pub fn what(self) -> &'static str {
         match self {
             Self::Client => "client",
             Self::Ghost => "ghost numbers",
             Self::DecidedPartitions => "partitions of a decided transaction in memory",
-            Self::Unreplicated => "list of decided transactions whose marker is not replicated",
             Self::OffsetsSequences => "sequences on the offsets partition",
             Self::MarkerAhead => "OffsetFetch between a marker's append and its application",
             Self::KeptIdentity => "refusal of a wrong identity while a transaction is kept",
@@ -57,9 +67,6 @@ impl Exclusion {
             Self::Ghost => "no actor knows them",
             Self::DecidedPartitions => {
                 "production drops a partition when its marker is written; the markers that are left are compared"
-            }
-            Self::Unreplicated => {
-                "private to the core; the last stable offset, which it bounds, is compared"
             }
             Self::OffsetsSequences => {
                 "the model numbers staged offsets; records of the offsets partition have no sequences"
@@ -88,7 +95,6 @@ impl Exclusion {
             Self::Client
             | Self::Ghost
             | Self::DecidedPartitions
-            | Self::Unreplicated
             | Self::OffsetsSequences
             | Self::MarkerAhead
             | Self::KeptIdentity

@@ -6,22 +6,28 @@
 
 mod catalogue;
 mod compare;
+mod crash;
 mod divergence;
 mod edge;
 mod exclusion;
 mod hidden;
+mod judge;
 mod known;
 mod product;
 mod refused;
 mod replay;
 mod report;
+mod tally;
 mod tamper;
 
 pub use catalogue::{Case, DEFAULT, MUTATION};
-pub use divergence::{Divergence, Mismatch};
-pub use edge::{Edge, Lockstep};
+pub use crash::{CrashPoints, WriteKind};
+pub use divergence::{Divergence, Mismatch, Side};
+pub use edge::{After, Edge, Lockstep};
 pub use exclusion::{Exclusion, Exclusions};
-pub use product::{Options, run, run_case};
-pub use replay::{ReplayError, replay};
-pub use report::{ExclusionRow, HiddenRow, Report, Run};
+pub use judge::Judged;
+pub use product::{Options, run, run_all, run_case};
+pub use replay::{ReplayError, out_of_sight, replay};
+pub use report::{CrashRow, ExclusionRow, HiddenRow, Properties, Report, Run};
+pub use tally::Tally;
 pub use tamper::Tamper;

@@ -1,8 +1,9 @@
 //! Requests that the model leaves waiting: production answers what the model would answer.
 
-use super::edge::{new_messages, refused, same_messages};
+use super::compare::refused;
+use super::edge::{new_messages, same_messages};
 use super::known::known_difference;
-use super::{Exclusion, Exclusions, Lockstep, Mismatch};
+use super::{Exclusion, Lockstep, Mismatch, Tally};
 use crate::actors::{Frame, Production, Took};
 use crate::map::is_to_coordinator;
 use fencepost_spec::message::Message;
@@ -19,14 +20,17 @@ impl Lockstep {
         &self,
         state: &State,
         production: &Production,
-        exclusions: &mut Exclusions,
+        tally: &mut Tally,
     ) -> Result<u64, (Action, Mismatch)> {
         let mut count = 0;
+        if !self.compares {
+            return Ok(count);
+        }
         let mut candidates = Vec::new();
         self.answering.actions(state, &mut candidates);
         for action in candidates {
             if is_request(&action) && self.world.take(state, &action).is_none() {
-                let answered = self.refusal(state, &action, production, exclusions);
+                let answered = self.refusal(state, &action, production, tally);
                 count += u64::from(answered.map_err(|mismatch| (action, mismatch))?);
             }
         }
@@ -39,14 +43,14 @@ impl Lockstep {
         state: &State,
         action: &Action,
         production: &Production,
-        exclusions: &mut Exclusions,
+        tally: &mut Tally,
     ) -> Result<bool, Mismatch> {
         let Some(answered) = self.answering.take(state, action) else {
             // Who may ask whom is the network's affair.
             return Ok(false);
         };
         if production.is_ahead() && is_offset_fetch(action) {
-            exclusions.meet(Exclusion::MarkerAhead);
+            tally.exclusions.meet(Exclusion::MarkerAhead);
             return Ok(false);
         }
         let frame = Frame {
@@ -55,7 +59,7 @@ impl Lockstep {
         };
         let mut asked = production.clone();
         let sent = match asked.take(&frame, action).map_err(refused)? {
-            Took::Core(sent) => sent,
+            Took::Core(out) => out.messages,
             Took::Own | Took::Excluded(_) => return Ok(false),
         };
         let expected = new_messages(state, action, &answered);
@@ -63,7 +67,7 @@ impl Lockstep {
         match (same_messages(expected, sent), known) {
             (Ok(()), _) => {}
             (Err(_), Some(exclusion)) => {
-                exclusions.meet(exclusion);
+                tally.exclusions.meet(exclusion);
                 return Ok(false);
             }
             (Err(mismatch), None) => return Err(mismatch),

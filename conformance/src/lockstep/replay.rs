@@ -1,6 +1,8 @@
 //! One trace on both sides.
 
-use super::{Divergence, Edge, Exclusion, Exclusions, Lockstep, Mismatch};
+use super::divergence::Place;
+use super::{Divergence, Edge, Exclusion, Exclusions, Lockstep, Mismatch, Tally};
+use fencepost_spec::rules::Rules;
 use fencepost_spec::trace::{Line, NotEnabled, TraceFile};
 use fencepost_spec::world::{Action, State};
 use thiserror::Error;
@@ -11,9 +13,6 @@ pub enum ReplayError {
     /// The model does not take a line.
     #[error(transparent)]
     NotEnabled(#[from] NotEnabled),
-    /// The trace was written for another model than Kafka's.
-    #[error("the trace is about mutant {0}, which only the model has")]
-    Mutant(&'static str),
     /// The sides differ.
     #[error("model and production differ at step {}", .0.steps)]
     Differs(Box<Divergence>),
@@ -24,54 +23,89 @@ pub enum ReplayError {
         step: usize,
         /// What is left out.
         what: &'static str,
+        /// Why.
+        reason: &'static str,
     },
 }
 
-/// Replays a trace on the model and on production, every step and every waiting request compared; how many steps.
+/// Replays a trace on the model and on production, every step and every waiting request compared; how many steps. Where
+/// the trace names a mutant, the model has it and production does not.
 ///
 /// # Errors
 /// [`ReplayError`] at the first step that cannot be taken or on which the sides differ.
 pub fn replay(trace: &TraceFile) -> Result<usize, ReplayError> {
-    if let Some(mutant) = trace.mutant {
-        return Err(ReplayError::Mutant(mutant.id));
-    }
     let actions = trace.replay()?.actions;
     let lockstep = Lockstep::new(trace.world());
-    let mut exclusions = Exclusions::default();
-    let differs = |steps: usize, after: &State, mismatch: &Mismatch| {
-        let lines: Vec<Line> = actions[..steps].iter().map(Line::from).collect();
-        ReplayError::Differs(Box::new(Divergence::new(
-            trace.scenario,
-            trace.rules,
-            lines,
-            after,
-            mismatch,
-        )))
-    };
+    let mut tally = Tally::default();
+    let differs =
+        |steps: usize, after: &State, waiting: Option<Action>, sides, found: &Mismatch| {
+            let place = Place {
+                entry: trace.scenario,
+                rules: trace.rules,
+                mutant: trace.mutant,
+                lines: actions[..steps].iter().map(Line::from).collect(),
+                waiting: waiting.as_ref().map(Line::from),
+                after,
+                sides,
+            };
+            let divergence = Divergence::new(&lockstep.world, place, found);
+            ReplayError::Differs(Box::new(divergence))
+        };
     let initial = lockstep.world.initial();
-    let started = lockstep.start(&mut exclusions);
-    let (mut state, mut production) = started.map_err(|found| differs(0, &initial, &found))?;
+    let started = lockstep.start(&mut tally);
+    let (mut state, began) = started.map_err(|found| differs(0, &initial, None, None, &found))?;
+    let mut production = began.production;
+    let refusals = lockstep.refusals(&state, &production, &mut tally);
+    refusals.map_err(|(waiting, found)| differs(0, &state, Some(waiting), None, &found))?;
     for (step, action) in (1..).zip(&actions) {
         let Some(after) = lockstep.world.take(&state, action) else {
             break;
         };
-        let met = exclusions.clone();
-        let edge = lockstep.step(&state, action, &after, &production, &mut exclusions);
-        match edge.map_err(|found| differs(step, &after, &found))? {
-            Edge::Taken(next) => (state, production) = (after, next),
+        let met = tally.exclusions.clone();
+        let edge = lockstep.step(&state, action, &after, &production, &mut tally);
+        let edge = edge.map_err(|found| {
+            let sides = lockstep.sides(&state, action, &production);
+            differs(step, &after, None, sides, &found)
+        });
+        match edge? {
+            Edge::Taken(next) => (state, production) = (after, next.production),
             Edge::Excluded => {
-                let what = newly_met(&met, &exclusions);
-                return Err(ReplayError::Excluded { step, what });
+                let (what, reason) = newly_met(&met, &tally.exclusions);
+                return Err(ReplayError::Excluded { step, what, reason });
             }
         }
-        let refusals = lockstep.refusals(&state, &production, &mut exclusions);
-        refusals.map_err(|(_, found): (Action, _)| differs(step, &state, &found))?;
+        let refusals = lockstep.refusals(&state, &production, &mut tally);
+        refusals.map_err(|(waiting, found)| differs(step, &state, Some(waiting), None, &found))?;
     }
     Ok(actions.len())
 }
 
+/// Why production cannot be expected to part from a mutant's trace: the mutant edits only what is the model's own on both
+/// sides. `None` where production must part from it.
+pub fn out_of_sight(trace: &TraceFile) -> Option<&'static str> {
+    let right = trace.scenario.rules(trace.rules);
+    let world = trace.world();
+    let clients = Rules {
+        client: right.client.clone(),
+        ..world.rules.clone()
+    };
+    let readers = Rules {
+        fetch: right.fetch.clone(),
+        ..world.rules
+    };
+    if trace.mutant.is_none() {
+        None
+    } else if clients == right {
+        Some("the fault is the client's own")
+    } else if readers == right && world.scenario.pace.apply_lag {
+        Some("what readers are given is left out where application lags behind the log")
+    } else {
+        None
+    }
+}
+
 /// What was met since.
-fn newly_met(before: &Exclusions, after: &Exclusions) -> &'static str {
+fn newly_met(before: &Exclusions, after: &Exclusions) -> (&'static str, &'static str) {
     let count = |of: &Exclusions, wanted: Exclusion| {
         let found = of.iter().find(|(exclusion, _)| *exclusion == wanted);
         found.map_or(0, |(_, count)| count)
@@ -79,5 +113,6 @@ fn newly_met(before: &Exclusions, after: &Exclusions) -> &'static str {
     let new = after.iter().find(|(exclusion, count_after)| {
         exclusion.cuts() && *count_after > count(before, *exclusion)
     });
-    new.map_or("nothing", |(exclusion, _)| exclusion.what())
+    let named = |(exclusion, _): (Exclusion, u64)| (exclusion.what(), exclusion.reason());
+    new.map_or(("nothing", "no reason"), named)
 }

@@ -1,6 +1,8 @@
 //! What a run has to say.
 
-use super::{Divergence, Exclusions};
+use super::judge::names;
+use super::{CrashPoints, Divergence, Exclusions, Judged};
+use fencepost_spec::properties::Id;
 use serde::Serialize;
 
 /// One line of the exclusions.
@@ -12,6 +14,55 @@ pub struct ExclusionRow {
     pub count: u64,
     /// Why.
     pub reason: String,
+}
+
+/// One line of the crash points.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CrashRow {
+    /// What was being written.
+    pub write: &'static str,
+    /// When the process stopped: `before`, `torn` or `after`.
+    pub moment: &'static str,
+    /// How often.
+    pub count: u64,
+}
+
+/// What the model's properties say of production's states.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Properties {
+    /// States of production that were judged.
+    pub states: u64,
+    /// Steps that were judged.
+    pub steps: u64,
+    /// States that nothing can leave.
+    pub terminal_states: u64,
+    /// What production breaks.
+    pub violated: Vec<&'static str>,
+    /// What these rules are known to break in this scenario.
+    pub expected: Vec<&'static str>,
+    /// Whether the model breaks the same, step by step, and at the end that is what is expected: all of it where every
+    /// step was taken, and no more than that where some are left out.
+    pub ok: bool,
+}
+
+impl Properties {
+    pub(super) fn new(judged: &Judged, expected: &[Id], complete: bool) -> Self {
+        let mask = expected.iter().fold(0, |mask, id| mask | id.bit());
+        let broken = judged.production;
+        let as_expected = if complete {
+            broken == mask
+        } else {
+            broken & !mask == 0
+        };
+        Self {
+            states: judged.states,
+            steps: judged.steps,
+            terminal_states: judged.terminal_states,
+            violated: names(broken),
+            expected: names(mask),
+            ok: as_expected && broken == judged.model,
+        }
+    }
 }
 
 /// Why model states were met with more than one production state.
@@ -40,10 +91,14 @@ pub struct Run {
     pub impl_states: u64,
     /// States of the model that were met with more than one state of production; each such pair was explored.
     pub hidden_states: u64,
-    /// In what the production states of one model state differ, over the first hundred of them.
+    /// In what the production states of one model state differ, over a hundred of them, evenly over the run.
     pub hidden_reasons: Vec<HiddenRow>,
     /// Whether every pair was explored: false after a divergence, or where a bound was met.
     pub complete: bool,
+    /// The model's properties, judged on production.
+    pub properties: Properties,
+    /// Crashes, each with a recovery that gave what the model's gives.
+    pub crash_points: Vec<CrashRow>,
     /// What was left out.
     pub exclusions: Vec<ExclusionRow>,
     /// Wall time of the exploration.
@@ -93,9 +148,9 @@ impl Report {
 }
 
 impl Run {
-    /// Whether it is complete and without a divergence.
+    /// Whether it is complete and without a divergence, and breaks exactly the properties that it should.
     pub fn is_ok(&self) -> bool {
-        self.complete && self.divergence.is_none()
+        self.complete && self.divergence.is_none() && self.properties.ok
     }
 }
 
@@ -109,4 +164,15 @@ pub(super) fn rows(exclusions: &Exclusions) -> Vec<ExclusionRow> {
             reason: exclusion.reason().to_owned(),
         })
         .collect()
+}
+
+/// The rows of the crash points.
+pub(super) fn crash_rows(points: &CrashPoints) -> Vec<CrashRow> {
+    let row =
+        |((write, moment), count): ((super::WriteKind, crate::actors::Moment), u64)| CrashRow {
+            write: write.name(),
+            moment: moment.name(),
+            count,
+        };
+    points.iter().map(row).collect()
 }

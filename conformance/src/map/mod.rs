@@ -24,7 +24,7 @@ pub use input::{
     txn_offset_commit, write_txn_marker,
 };
 pub use metadata::{abstract_metadata, version_of};
-pub use normal::{normal_coordinator, normal_group, normal_partition};
+pub use normal::{materialised, normal_coordinator, normal_group, normal_partition};
 pub use record::{RecordForm, log_record, read_log_record, record_forms};
 pub use token::{CoordinatorToken, PartitionToken};
 

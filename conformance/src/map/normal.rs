@@ -47,7 +47,7 @@ pub fn normal_partition(partition: &Partition, offsets: bool) -> Partition {
     partition.known_coordinator = Default::default();
     partition.pace = Default::default();
     partition.follower = None;
-    partition.unreplicated.clear();
+    partition.unreplicated.sort_unstable();
     for record in &mut partition.log {
         record.ghost = Ghost::NONE;
     }
@@ -78,12 +78,17 @@ pub fn normal_partition(partition: &Partition, offsets: bool) -> Partition {
     partition
 }
 
-/// A group without ghosts, after every marker that is in its log: the implementation applies a marker in the step that
-/// appends it.
-pub fn normal_group(group: &Group, ctx: &Context<'_>) -> Group {
+/// A group after every marker that is in its log: the implementation applies a marker in the step that appends it.
+pub fn materialised(group: &Group, ctx: &Context<'_>) -> Group {
     let mut group = group.clone();
     let mut out = Out::default();
     while group.materialise(ctx, &mut out) == Step::Handled {}
+    group
+}
+
+/// A group after every marker, and without ghosts.
+pub fn normal_group(group: &Group, ctx: &Context<'_>) -> Group {
+    let mut group = materialised(group, ctx);
     group.ghost_published.clear();
     // Members come and go by steps that are exclusions of their own.
     group.members = Group::default().members;

@@ -71,6 +71,7 @@ impl Coordinator {
             partitions: &partitions,
             client: TransactionVersion::V0,
         };
+        seed!(OffsetsAddNothing, return Ok(Some(())));
         self.add_partitions(addition, then, now, effects)
     }
 }

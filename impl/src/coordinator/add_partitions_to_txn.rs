@@ -268,6 +268,7 @@ impl Coordinator {
             AddRow::Begin => {
                 let next = with_partitions(&stored, partitions, client, now);
                 led.begin(id, stored, next, Write { now, level, then }, effects)?;
+                seed!(AnsweredBeforeDurable, return Ok(Some(())));
                 Ok(None)
             }
         }

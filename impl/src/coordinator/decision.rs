@@ -32,7 +32,11 @@ pub(super) fn valid_transactional_id(id: &TransactionalId) -> Result<(), ErrorCo
 
 /// An id that the coordinator knows.
 pub(super) fn known(slot: Option<&Slot>) -> Result<&Slot, ErrorCode> {
-    slot.ok_or(ErrorCode::InvalidProducerIdMapping)
+    slot.ok_or(seeded!(
+        UnknownIdIsFenced,
+        ErrorCode::InvalidProducerIdMapping,
+        ErrorCode::ProducerFenced
+    ))
 }
 
 /// Nothing is under way for the id.

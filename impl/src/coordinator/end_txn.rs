@@ -97,7 +97,11 @@ impl Coordinator {
         let next_identity = identity_after_clients(&stored, &mut self.producer_ids, now, effects)?;
         let next = end_txn_tv2::prepared(&stored, state, next_identity, start, now);
         // KAFKA-18660: the answer is the identity of the completed transaction, also after an overflow.
-        let promised = markers::completed(&next, now).producer();
+        let promised = seeded!(
+            OldIdentityAnswered,
+            markers::completed(&next, now).producer(),
+            next.producer()
+        );
         let then = Then::AnswerEndTxn(to, ErrorForm::since(2, request.version), promised);
         let write = Write {
             now,
@@ -147,7 +151,15 @@ impl Coordinator {
             );
             (stored, next)
         } else {
-            let fenced = end_txn_tv1::fenced(&stored);
+            let fenced = seeded!(
+                TimerKeepsEpoch,
+                end_txn_tv1::fenced(&stored),
+                if then == Then::AbortTimedOut {
+                    (*stored).clone()
+                } else {
+                    end_txn_tv1::fenced(&stored)
+                }
+            );
             let next = end_txn_tv1::prepared(&fenced, TransactionState::PrepareAbort, now);
             (fenced.into(), next)
         };

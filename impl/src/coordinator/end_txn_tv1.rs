@@ -41,10 +41,18 @@ pub(super) fn row(state: TransactionState, result: TransactionResult) -> Row {
     match (state, result) {
         (TransactionState::Ongoing, Commit) => Row::Begin(TransactionState::PrepareCommit),
         (TransactionState::Ongoing, Abort) => Row::Begin(TransactionState::PrepareAbort),
-        (TransactionState::CompleteCommit, Commit) => Row::AlreadyDone,
+        (TransactionState::CompleteCommit, Commit) => seeded!(
+            RetriedCommitRefused,
+            Row::AlreadyDone,
+            Row::Refuse(ErrorCode::InvalidTxnState)
+        ),
         (TransactionState::CompleteCommit, Abort) => Row::Refuse(ErrorCode::InvalidTxnState),
         (TransactionState::CompleteAbort, Abort) => Row::AlreadyDone,
-        (TransactionState::CompleteAbort, Commit) => Row::Refuse(ErrorCode::InvalidTxnState),
+        (TransactionState::CompleteAbort, Commit) => seeded!(
+            AbortAnswersCommit,
+            Row::Refuse(ErrorCode::InvalidTxnState),
+            Row::AlreadyDone
+        ),
         (TransactionState::PrepareCommit, Commit) => Row::Refuse(ErrorCode::ConcurrentTransactions),
         (TransactionState::PrepareCommit, Abort) => Row::Refuse(ErrorCode::InvalidTxnState),
         (TransactionState::PrepareAbort, Abort) => Row::Refuse(ErrorCode::ConcurrentTransactions),
@@ -87,7 +95,8 @@ pub(super) fn prepared(
 /// epoch is taken again, so that failing appends do not use epochs up (KAFKA-9666).
 pub(super) fn fenced(stored: &TransactionMetadata) -> TransactionMetadata {
     let epoch = stored.producer_epoch;
-    let raised = if stored.has_failed_epoch_fence {
+    let keeps = seeded!(FailedFenceRaisesAgain, stored.has_failed_epoch_fence, false);
+    let raised = if seeded!(FenceKeepsEpoch, keeps, true) {
         epoch
     } else {
         epoch.and_then(ProducerEpoch::next).or(epoch)

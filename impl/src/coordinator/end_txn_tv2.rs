@@ -47,7 +47,11 @@ fn same_producer_id(asked: &Asked<'_>) -> Result<(), ErrorCode> {
 }
 
 fn valid_epoch(asked: &Asked<'_>) -> Result<(), ErrorCode> {
-    let current = asked.claim.producer_epoch == asked.slot.current().client_producer_epoch();
+    let (asked_for, stored) = (
+        asked.claim.producer_epoch,
+        asked.slot.current().client_producer_epoch(),
+    );
+    let current = seeded!(OlderEpochEnds, asked_for == stored, asked_for <= stored);
     let valid = match asked.slot.current().state {
         TransactionState::Empty
         | TransactionState::Ongoing
@@ -119,7 +123,11 @@ pub(super) fn row(state: TransactionState, result: TransactionResult, attempt: A
         (TransactionState::Empty, Commit, Current) => Row::Refuse(ErrorCode::InvalidTxnState),
         (TransactionState::CompleteAbort, Abort, Retry) => Row::AlreadyDone,
         (TransactionState::CompleteAbort, Abort, Current) => Row::EmptyAbort,
-        (TransactionState::CompleteAbort, Commit, Retry) => Row::Refuse(ErrorCode::InvalidTxnState),
+        (TransactionState::CompleteAbort, Commit, Retry) => seeded!(
+            RetryIgnoresDirection,
+            Row::Refuse(ErrorCode::InvalidTxnState),
+            Row::AlreadyDone
+        ),
         (TransactionState::CompleteAbort, Commit, Current) => {
             Row::Refuse(ErrorCode::InvalidTxnState)
         }
@@ -184,7 +192,11 @@ pub(super) fn prepared(
         next_producer_id: (rotated || stored.is_kept()).then_some(next_id),
         // Without a kept transaction a next producer id begins at 0, and Kafka 4.4 does not log that.
         next_producer_epoch: next_epoch.filter(|_| stored.is_kept()),
-        producer_epoch: raised(stored.producer_epoch).or(at_the_end),
+        producer_epoch: seeded!(
+            DecisionKeepsEpoch,
+            raised(stored.producer_epoch).or(at_the_end),
+            stored.producer_epoch
+        ),
         last_producer_epoch: stored.client_producer_epoch(),
         start_timestamp,
         client_transaction_version: TransactionVersion::V2,

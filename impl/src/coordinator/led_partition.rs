@@ -172,6 +172,13 @@ impl LedPartition {
             from.state
         );
         require(to.producer_epoch.is_some(), ErrorCode::UnknownServerError)?;
+        seed!(
+            ClockBackRefused,
+            require(
+                write.now >= from.last_update_timestamp,
+                ErrorCode::UnknownServerError
+            )?
+        );
         let told = to.client_transaction_version != from.client_transaction_version;
         let newer = told && to.client_transaction_version != TransactionVersion::V0;
         let holds = write.level != TransactionVersion::V0;

@@ -52,6 +52,12 @@ impl LoadingPartition {
         });
         match read {
             Ok((id, Some(metadata))) => {
+                seed!(
+                    FirstRecordCounts,
+                    if self.transactions.contains_key(&id) {
+                        return Ok(());
+                    }
+                );
                 self.transactions.insert(id, Arc::new(metadata));
             }
             Ok((id, None)) => {
@@ -203,6 +209,7 @@ fn take_up(
 ) {
     match metadata.state {
         TransactionState::PrepareCommit | TransactionState::PrepareAbort => {
+            seed!(PreparedNotResumed, return led.settle(id, metadata));
             markers::begin_completion(led, id, metadata, level, now, effects);
         }
         TransactionState::Empty

@@ -36,7 +36,9 @@ pub(super) enum MarkerRow {
 pub(super) fn marker_row(outcome: MarkerOutcome) -> MarkerRow {
     match outcome {
         MarkerOutcome::Disconnected | MarkerOutcome::LeaderNotAvailable => MarkerRow::Resend,
-        MarkerOutcome::NoSuchPartition => MarkerRow::Done,
+        MarkerOutcome::NoSuchPartition => {
+            seeded!(DeletedPartitionBlocks, MarkerRow::Done, MarkerRow::Resend)
+        }
         MarkerOutcome::Answered(answer) => match answer {
             ErrorCode::None => MarkerRow::Done,
             // A log too old for markers has no transactions to end.
@@ -78,7 +80,11 @@ pub(super) fn completed(prepared: &TransactionMetadata, now: Timestamp) -> Trans
         next_producer_id: None,
         producer_epoch,
         next_producer_epoch: None,
-        partitions: PartitionSet::default(),
+        partitions: seeded!(
+            PartitionsSurviveCompletion,
+            PartitionSet::default(),
+            prepared.partitions.clone()
+        ),
         has_failed_epoch_fence: false,
         ..prepared.changed(state, now)
     }
@@ -187,7 +193,11 @@ impl Coordinator {
             }
         }
         let done: PartitionSet = done.into_iter().collect();
-        let left = from.partitions.without(&done);
+        let left = seeded!(
+            FirstMarkerCompletes,
+            from.partitions.without(&done),
+            PartitionSet::default()
+        );
         resend.retain(|partition| left.contains(partition));
         *queued = queued.without(&done).with(&resend);
         Arc::make_mut(from).partitions = left;
@@ -206,7 +216,7 @@ impl Coordinator {
                 },
                 effects,
             );
-        } else if !queued.is_empty() {
+        } else if seeded!(LostMarkerForgotten, !queued.is_empty(), false) {
             led.retry_later(id);
         }
     }

@@ -228,6 +228,7 @@ impl LedPartition {
             | Then::AbortTimedOut
             | Then::Complete => {}
         }
+        seed!(PendingSurvivesFailure, return);
         self.settle(id, from);
     }
 

@@ -48,7 +48,16 @@ impl GroupCoordinator {
             Ok(batch) => {
                 let reached = batch.next_offset();
                 let mut offsets = self.offsets.latest().clone();
-                offsets.end_txn(marker.producer_id, marker.result);
+                let applies = seeded!(
+                    MarkerIgnoredInRebalance,
+                    true,
+                    self.groups
+                        .values()
+                        .all(|group| group.phase() != super::GroupPhase::PreparingRebalance)
+                );
+                if applies {
+                    offsets.end_txn(marker.producer_id, marker.result);
+                }
                 self.offsets.push(reached, offsets);
                 effects.push(Effect::Append(batch));
                 let answer = Answer::WriteTxnMarker(Ok(()));

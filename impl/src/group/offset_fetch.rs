@@ -40,7 +40,8 @@ impl GroupCoordinator {
                 group: fetch.group.clone(),
                 partition,
             };
-            let result = if fetch.require_stable && offsets.is_staged(&key) {
+            let unstable = fetch.require_stable && offsets.is_staged(&key);
+            let result = if seeded!(UnstableAnswered, unstable, false) {
                 Err(ErrorCode::UnstableOffsetCommit)
             } else {
                 Ok(offsets.committed(&key).cloned())

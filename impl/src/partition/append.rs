@@ -90,7 +90,7 @@ impl Partition {
             state: self.producers().get(id),
             entry: self.verifications.get(id),
             is_verified: !self.needs_verification(id, producer.producer_epoch)
-                || self.verifications.holds(id, guard),
+                || seeded!(GuardNotCompared, self.verifications.holds(id, guard), true),
         }
     }
 
@@ -123,11 +123,11 @@ impl Partition {
             .producers()
             .get(id)
             .is_some_and(|state| epoch < state.epoch);
-        if is_old {
+        if seeded!(OlderEpochAppends, is_old, false) {
             return Err(ErrorCode::InvalidProducerEpoch);
         }
         let asks = self.config.verification || support.supports_epoch_bump();
-        Ok(asks && !self.producers().has_ongoing(id, epoch))
+        Ok(seeded!(NobodyIsAsked, asks, false) && !self.producers().has_ongoing(id, epoch))
     }
 
     /// Opens or joins the question that must be asked before this producer's records may be staged here; `None` where
@@ -193,7 +193,8 @@ fn transaction_is_verified(check: &Check<'_>) -> Result<(), ErrorCode> {
 /// An older epoch is a zombie. The answer is never PRODUCER_FENCED here: since 2.7 a client may abort and go on.
 fn producer_epoch_is_not_older(check: &Check<'_>) -> Result<(), ErrorCode> {
     let stored = check.state.map(|state| state.epoch);
-    if Some(check.producer.producer_epoch) < stored {
+    let is_older = Some(check.producer.producer_epoch) < stored;
+    if seeded!(OlderEpochAppends, is_older, false) {
         Err(ErrorCode::InvalidProducerEpoch)
     } else {
         Ok(())
@@ -223,7 +224,7 @@ fn sequence_follows(check: &Check<'_>) -> Result<(), ErrorCode> {
             .last_sequence()
             .map_or(Sequence::ZERO, |last| last.plus(1)),
     };
-    if sequence == expected {
+    if seeded!(AnySequence, sequence == expected, true) {
         Ok(())
     } else {
         refused

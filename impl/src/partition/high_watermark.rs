@@ -14,6 +14,7 @@ impl Partition {
     /// transaction, or of an ended one whose marker is not replicated, and never more than the high watermark.
     #[must_use]
     pub fn last_stable_offset(&self) -> Offset {
+        seed!(StableIsReplicated, return self.high_watermark);
         let open = self
             .producers
             .latest()

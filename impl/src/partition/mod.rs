@@ -155,6 +155,11 @@ impl Partition {
         &self.aborted
     }
 
+    /// The ended transactions whose marker is not replicated, by first offset.
+    pub fn unreplicated(&self) -> impl Iterator<Item = &CompletedTxn> {
+        self.unreplicated.values()
+    }
+
     /// The questions to the coordinator that are open.
     #[must_use]
     pub fn verifications(&self) -> &Verifications {
@@ -281,7 +286,8 @@ impl Partition {
         answer: Answer,
         effects: &mut Vec<Effect>,
     ) {
-        if self.high_watermark >= reached {
+        let is_replicated = self.high_watermark >= reached;
+        if seeded!(AnsweredBeforeReplicated, is_replicated, true) {
             effects.push(Effect::Reply { request, answer });
         } else {
             self.waiting.insert((reached, request), answer);

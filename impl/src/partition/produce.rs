@@ -208,7 +208,11 @@ fn refusal(request: RequestId, acks: Acks, code: ErrorCode) -> Vec<Effect> {
 #[must_use]
 pub(crate) fn verification_answer(code: ErrorCode, support: TransactionSupport) -> ErrorCode {
     match (code, support) {
-        (ErrorCode::ProducerFenced, _) => ErrorCode::InvalidProducerEpoch,
+        (ErrorCode::ProducerFenced, _) => seeded!(
+            FencedByPartition,
+            ErrorCode::InvalidProducerEpoch,
+            ErrorCode::ProducerFenced
+        ),
         (ErrorCode::ClusterAuthorizationFailed, _)
         | (ErrorCode::TransactionAbortable, TransactionSupport::Verify) => {
             ErrorCode::InvalidTxnState

@@ -92,7 +92,7 @@ impl ProducerState {
     }
 
     fn remember(&mut self, batch: BatchMetadata) {
-        if self.batches.len() == WINDOW {
+        if self.batches.len() == seeded!(WindowOfOne, WINDOW, 1) {
             self.batches.remove(0);
         }
         self.batches.push(batch);
@@ -142,7 +142,8 @@ impl ProducerStates {
     #[must_use]
     pub fn has_ongoing(&self, producer_id: ProducerId, epoch: ProducerEpoch) -> bool {
         self.get(producer_id)
-            .is_some_and(|state| state.epoch == epoch && state.current_txn_first_offset.is_some())
+            .filter(|state| seeded!(OpenByIdOnly, state.epoch == epoch, state.epoch <= epoch))
+            .is_some_and(|state| state.current_txn_first_offset.is_some())
     }
 
     /// Follows one batch of the log, without any check: leaders check before they append, and followers and recovery
@@ -207,6 +208,10 @@ impl ProducerStates {
         // B52: the marker's time counts for expiry.
         state.last_timestamp = timestamp;
         let first_offset = state.current_txn_first_offset.take();
+        seed!(
+            MarkerLeavesOpen,
+            state.current_txn_first_offset = first_offset
+        );
         self.states.insert(id, Arc::new(state));
         let first_offset = first_offset?;
         self.ongoing.remove(&first_offset);

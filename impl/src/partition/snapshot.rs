@@ -50,6 +50,7 @@ impl Partition {
             let mut state = state.clone();
             let forgotten = state.batches.len().saturating_sub(1);
             state.batches.drain(..forgotten);
+            seed!(SnapshotForgetsOpen, state.current_txn_first_offset = None);
             producers.restore(id, state);
         }
         Snapshot {

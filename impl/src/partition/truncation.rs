@@ -73,6 +73,10 @@ impl Partition {
         }
         partition.replicated(high_watermark);
         partition.high_watermark = high_watermark;
+        seed!(
+            RecoveryForgetsAborted,
+            partition.aborted = AbortedIndex::default()
+        );
         Ok(partition)
     }
 

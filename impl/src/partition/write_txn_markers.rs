@@ -52,6 +52,11 @@ impl Partition {
         if let Some(state) = self.producers.latest().get(marker.producer_id) {
             let check = Check { marker, state };
             GUARDS.iter().try_for_each(|guard| guard(&check))?;
+        } else {
+            seed!(
+                UnknownProducerRefused,
+                return Err(ErrorCode::InvalidProducerEpoch)
+            );
         }
         let mut batch = NewBatch::end_txn_marker(
             marker.producer_id,
@@ -82,7 +87,9 @@ fn producer_epoch_allows(check: &Check<'_>) -> Result<(), ErrorCode> {
         TransactionVersion::V0 | TransactionVersion::V1 => marker >= stored,
         TransactionVersion::V2 => {
             let nothing_open = check.state.current_txn_first_offset.is_none();
-            marker > stored || (marker == stored && (nothing_open || stored == ProducerEpoch::MAX))
+            let again = seeded!(RepeatedMarkerRefused, nothing_open, false)
+                || seeded!(MarkerOfSameEpoch, stored == ProducerEpoch::MAX, true);
+            marker > stored || (marker == stored && again)
         }
     };
     if allowed {
@@ -94,7 +101,8 @@ fn producer_epoch_allows(check: &Check<'_>) -> Result<(), ErrorCode> {
 
 /// A coordinator that has lost its leadership does not know it yet (B32).
 fn coordinator_epoch_is_not_older(check: &Check<'_>) -> Result<(), ErrorCode> {
-    if check.state.coordinator_epoch > Some(check.marker.coordinator_epoch) {
+    let is_older = check.state.coordinator_epoch > Some(check.marker.coordinator_epoch);
+    if seeded!(ZombieCoordinatorWrites, is_older, false) {
         Err(ErrorCode::TransactionCoordinatorFenced)
     } else {
         Ok(())

@@ -9,8 +9,13 @@ use crate::properties::Id;
 use crate::types::*;
 
 impl World {
-    /// Compares the two ends of a step.
+    /// Notes in a state what the step to it has broken.
     pub(super) fn monitor(&self, before: &State, action: &Action, after: &mut State) {
+        after.ghost_broken |= self.broken_by(before, action, after);
+    }
+
+    /// The properties that a step breaks by its two ends, as a mask of bits.
+    pub fn broken_by(&self, before: &State, action: &Action, after: &State) -> u32 {
         let mut broken = 0;
         for (old, new) in before.partitions.iter().zip(&after.partitions) {
             if !new.may_differ(old) {
@@ -43,7 +48,7 @@ impl World {
             Action::Recover(p) if self.recovery_differs(after, *p) => broken |= Id::S9.bit(),
             _ => {}
         }
-        after.ghost_broken |= broken;
+        broken
     }
 
     /// S5: data or a staged offset of an instance appended after a newer one got its identity.
