@@ -266,6 +266,9 @@ pub struct Conform {
     /// Write a JUnit report of the runs in process.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+    /// Save the trace of each divergence of the runs in process here, as a regression trace.
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
     /// Judge this broker, case by case.
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["list", "probe"])]
     pub bootstrap: Option<String>,

@@ -7,10 +7,12 @@ use crate::junit;
 use crate::output::{bold, say, say_json};
 use crate::select;
 use crate::traces;
-use fencepost_conformance::lockstep::{self, Options, Report, Run};
+use fencepost_conformance::lockstep::{self, Options, Run};
 use fencepost_spec::scenario::{CATALOGUE, Profile};
 use serde::Serialize;
 use std::fmt::Write;
+use std::path::Path;
+use std::sync::Mutex;
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -33,15 +35,17 @@ pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
         let message = "--level, --known-failures and --report go with --bootstrap HOST:PORT";
         return Err(Failure::Usage(message.to_owned()));
     }
-    let mut runs = Vec::new();
-    for (entry, rules) in selected(args)? {
-        let run = lockstep::run_case(entry, rules, Options::default());
-        if !json {
-            say(&text(&run))?;
+    let told = Mutex::new(Ok(()));
+    let report = lockstep::run_all(&selected(args)?, Options::default(), &|run| {
+        let said = if json { Ok(()) } else { say(&text(run)) };
+        let saved = save(args.traces.as_deref(), run);
+        if let Ok(mut told) = told.lock()
+            && told.is_ok()
+        {
+            *told = said.and(saved);
         }
-        runs.push(run);
-    }
-    let report = Report::of(runs);
+    });
+    told.into_inner().unwrap_or(Ok(()))?;
     if let Some(path) = &args.junit {
         let cases: Vec<_> = report.runs.iter().map(case).collect();
         traces::write(path, &junit::report("fencepost conform", &cases))?;
@@ -58,6 +62,15 @@ pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
         say(&format!("{}\n", report.claim()))?;
     }
     Ok(Exit::of_report(report.ok))
+}
+
+/// Saves the trace of a run's divergence, where a place is named.
+fn save(directory: Option<&Path>, run: &Run) -> Result<(), Failure> {
+    let (Some(directory), Some(divergence)) = (directory, &run.divergence) else {
+        return Ok(());
+    };
+    let name = format!("{}_{}.trace", run.scenario.replace('-', "_"), run.rules);
+    traces::write(&directory.join(name), &divergence.to_string())
 }
 
 fn selected(args: &Conform) -> Result<Vec<select::Run>, Failure> {
@@ -102,6 +115,32 @@ fn text(run: &Run) -> String {
         run.hidden_states,
         run.seconds
     );
+    let crashes: u64 = run.crash_points.iter().map(|row| row.count).sum();
+    let _ = writeln!(
+        text,
+        "  {crashes} crash points recovered as the model recovers{}",
+        of_kinds(run)
+    );
+    let properties = &run.properties;
+    let _ = writeln!(
+        text,
+        "  properties judged on {} states and {} steps of production: {} violated{}",
+        properties.states,
+        properties.steps,
+        list(&properties.violated),
+        if properties.ok {
+            ", as expected".to_owned()
+        } else {
+            format!(", NOT AS EXPECTED: {}", list(&properties.expected))
+        }
+    );
+    for row in &run.hidden_reasons {
+        let _ = writeln!(
+            text,
+            "  production states of one model state differ {} times: {}",
+            row.count, row.what
+        );
+    }
     for row in &run.exclusions {
         let _ = writeln!(
             text,
@@ -113,6 +152,34 @@ fn text(run: &Run) -> String {
         let _ = writeln!(text, "{divergence}");
     }
     text
+}
+
+/// The crash points by what was being written; each was taken before, torn and after.
+fn of_kinds(run: &Run) -> String {
+    let mut by_kind: Vec<(&str, u64)> = Vec::new();
+    for row in &run.crash_points {
+        match by_kind.iter_mut().find(|(kind, _)| *kind == row.write) {
+            Some((_, count)) => *count += row.count,
+            None => by_kind.push((row.write, row.count)),
+        }
+    }
+    let kinds: Vec<String> = by_kind
+        .into_iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    if kinds.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", kinds.join(", "))
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
 }
 
 fn case(run: &Run) -> junit::Case {

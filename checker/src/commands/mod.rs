@@ -10,6 +10,7 @@ mod export;
 mod mutants;
 mod properties;
 mod replay;
+mod replay_impl;
 mod scenarios;
 mod serve_model;
 mod table;

@@ -1,5 +1,6 @@
 //! `fencepost replay`: runs a trace and compares what it shows with what its header says.
 
+use super::replay_impl;
 use crate::args::{On, Replay};
 use crate::exit::{Exit, Failure};
 use crate::output::{bold, say, say_json};
@@ -34,11 +35,7 @@ pub fn run(args: &Replay, json: bool) -> Result<Exit, Failure> {
     let file = traces::read(&args.trace)?;
     match args.on {
         On::Spec => {}
-        On::Impl => {
-            return Err(Failure::Usage(
-                "traces do not run on the implementation yet; expected --on spec".to_owned(),
-            ));
-        }
+        On::Impl => return replay_impl::run(args, &file, json),
     }
     let replayed = file.replay();
     let ok = replayed.as_ref().is_ok_and(|run| traces::shows(&file, run));

@@ -186,6 +186,25 @@ fn conform_reports_states_edges_and_exclusions() {
                 "seconds",
             ],
         );
+        let properties = &run["properties"];
+        has(
+            properties,
+            &[
+                "states",
+                "steps",
+                "terminal_states",
+                "violated",
+                "expected",
+                "ok",
+            ],
+        );
+        assert_eq!(properties["violated"], properties["expected"]);
+        for row in run["crash_points"]
+            .as_array()
+            .expect("crash_points is a list")
+        {
+            has(row, &["write", "moment", "count"]);
+        }
         for row in run["exclusions"].as_array().expect("exclusions is a list") {
             has(row, &["what", "count", "reason"]);
         }

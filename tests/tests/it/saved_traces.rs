@@ -44,6 +44,41 @@ fn replay_all(found: Vec<PathBuf>) {
     }
 }
 
+/// A regression trace was saved where the model and the implementation differed: it is red until they agree again.
+#[test]
+fn every_regression_trace_runs_alike_on_the_model_and_on_the_implementation() {
+    let found = traces("regression");
+    assert!(!found.is_empty());
+    for path in found {
+        for on in ["spec", "impl"] {
+            let output = fencepost(&[
+                "replay",
+                path.to_str().expect("a path of ASCII"),
+                "--on",
+                on,
+            ]);
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(code(&output), 0, "{} on {on}: {said}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_mutants_trace_parts_from_the_implementation_where_its_rule_matters() {
+    let path = root().join("tests/traces/counterexample/S1_m01a_retry_tv2.trace");
+    let path = path.to_str().expect("a path of ASCII").to_owned();
+    let output = fencepost(&["replay", &path, "--on", "impl", "--json"]);
+    let report: serde_json::Value =
+        serde_json::from_slice(&output.stdout).expect("a report is JSON");
+    assert_eq!(code(&output), 0, "{report}");
+    assert_eq!(report["on"], "impl");
+    assert!(report["agreed"].as_u64() < report["steps"].as_u64());
+    for list in ["states", "differences"] {
+        let list = report["divergence"][list].as_array();
+        assert!(list.is_some_and(|list| !list.is_empty()), "{report}");
+    }
+}
+
 #[test]
 fn a_trace_becomes_a_chart() {
     let path = traces("counterexample").remove(0);
