@@ -49,7 +49,7 @@ pub(super) fn spec_member(member: &MemberIdentity) -> Result<Option<GroupMember>
     let unmapped = || Unmapped::new("member", member);
     let number = u8::try_from(generation.get()).map_err(|_| unmapped())?;
     let mut known = MEMBERS.iter();
-    let at = known.position(|id| MemberId::new(*id) == member.member_id);
+    let at = known.position(|id| MemberId::new(id) == member.member_id);
     let id = match at.ok_or_else(unmapped)? {
         at if at + 1 == MEMBERS.len() => STRANGER,
         at => ProducerIndex(at as u8),
