@@ -102,10 +102,11 @@ test('the start page leads to a mutant’s counterexample at its last step', asy
     assert.ok(await count('#traces tbody tr') > 100);
     await picture('start');
     await page.fill('#filter', 'aborts at the current epoch');
-    assert.equal(await count('#mutants tbody tr:visible'), 1);
+    const shown = await count('#mutants tbody tr:visible');
+    assert.ok(shown > 0 && shown < await count('#mutants tbody tr'));
     assert.equal(await count('#scenarios:visible'), 0);
     await picture('filter');
-    await page.click('#mutants tbody tr:visible a.broken');
+    await page.click('a.broken[href="/at/late/tv1/M08/S1"]');
     await drawn();
     const [, at, last] = (await step()).match(/^Step (\d+) of (\d+)$/);
     assert.equal(at, last);
