@@ -379,6 +379,10 @@ pub struct Export {
 pub enum Subject {
     /// The search engine.
     Search,
+    /// Model against production cores: steps compared a second.
+    Conform,
+    /// The coordinator core: decisions a second with 100,000 ids, and the memory of an idle one.
+    Core,
 }
 
 /// `fencepost bench`.
@@ -386,10 +390,10 @@ pub enum Subject {
 pub struct Bench {
     /// What to measure.
     pub subject: Subject,
-    /// How often each search is repeated; the fastest counts.
+    /// How often each measurement is repeated; the fastest counts.
     #[arg(long, default_value = "1", value_parser = clap::value_parser!(u16).range(1..=100))]
     pub repeats: u16,
-    /// Also the models of ten million states.
+    /// Also the models of ten million states; for `conform`, the default cases.
     #[arg(long)]
     pub large: bool,
 }

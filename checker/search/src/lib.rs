@@ -39,6 +39,7 @@ pub use bfs::{run_bfs, run_bfs_observed, run_bfs_stored};
 pub use checks::{Checks, TooManyProperties};
 pub use dfs::run_dfs;
 pub use fingerprint::{Digest, Fingerprint, StateHasher};
+pub use limits::resident_bytes;
 pub use liveness::{Goal, Lasso, LassoError, Liveness, LivenessOutcome, Strength, run_liveness};
 pub use minimise::minimise;
 pub use model::SearchModel;

@@ -68,7 +68,8 @@ impl<'a> Limits<'a> {
 }
 
 /// Bytes of this process in memory, where the system says so (Linux).
-fn resident_bytes() -> Option<u64> {
+#[must_use]
+pub fn resident_bytes() -> Option<u64> {
     // "VmRSS:     12345 kB"
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;

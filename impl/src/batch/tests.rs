@@ -366,6 +366,21 @@ proptest! {
     }
 
     #[test]
+    fn a_marker_says_what_its_bytes_say_or_nothing(
+        key in proptest::collection::vec(0_u8..3, 0..8),
+        value in proptest::collection::vec(any::<u8>(), 0..10),
+    ) {
+        let mut batch = marker();
+        batch.records[0].key = Some(key.clone().into());
+        batch.records[0].value = Some(value.clone().into());
+        if let Ok(Some(ControlRecord::EndTxn(marker))) = batch.write().unwrap().control_record() {
+            prop_assert_eq!(&key[2..4], &marker.key()[2..]);
+            prop_assert_eq!(&value[2..6], &marker.value()[2..]);
+            prop_assert!(value[0] < 0x80 && value[2] < 0x80);
+        }
+    }
+
+    #[test]
     fn hostile_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         let _ = scan(Bytes::from(bytes));
     }

@@ -22,7 +22,7 @@ pub struct VerificationEntry {
     pub lowest_sequence: Option<Sequence>,
     /// The highest epoch asked about.
     pub epoch: ProducerEpoch,
-    /// Whether the producer speaks TV2, where the first write of a new epoch has sequence 0.
+    /// Whether whoever asked first speaks TV2, where the first write of a new epoch has sequence 0.
     pub supports_epoch_bump: bool,
     /// When it was made: expiry counts from here.
     pub since: Timestamp,
@@ -137,12 +137,12 @@ impl Verifications {
     }
 }
 
-/// An entry that one more question joins: a higher epoch starts the sequences afresh, the same epoch keeps the lowest.
+/// An entry that one more question joins: a higher epoch starts the sequences afresh, the same epoch keeps the lowest. As
+/// in Kafka 4.4 the version stays that of the first question.
 fn joined(mut entry: VerificationEntry, question: Question) -> VerificationEntry {
     if question.epoch > entry.epoch {
         entry.epoch = question.epoch;
         entry.lowest_sequence = question.sequence;
-        entry.supports_epoch_bump = question.supports_epoch_bump;
     } else if question.epoch == entry.epoch && question.sequence < entry.lowest_sequence {
         entry.lowest_sequence = question.sequence;
     }
@@ -204,5 +204,19 @@ mod tests {
         assert_eq!(lowest(&all), Some(Sequence::new(2)));
         all.hold(question(1, 4, 7), NOW);
         assert_eq!(lowest(&all), Some(Sequence::new(7)));
+    }
+
+    #[test]
+    fn the_version_is_that_of_the_first_question() {
+        let mut all = Verifications::default();
+        all.hold(question(1, 0, 0), NOW);
+        let newer = Question {
+            supports_epoch_bump: true,
+            ..question(1, 1, 0)
+        };
+        all.hold(newer, NOW);
+        let entry = all.get(ProducerId::new(1));
+        assert_eq!(entry.map(|it| it.supports_epoch_bump), Some(false));
+        assert_eq!(entry.map(|it| it.epoch), Some(ProducerEpoch::new(1)));
     }
 }

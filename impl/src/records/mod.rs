@@ -9,6 +9,9 @@ pub mod group_metadata;
 pub mod offset_commit;
 pub mod transaction_log;
 
+#[cfg(test)]
+mod hostile_tests;
+
 use thiserror::Error;
 
 /// Why bytes are not the record they should be, or a record cannot be written.

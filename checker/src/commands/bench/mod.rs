@@ -1,5 +1,8 @@
 //! `fencepost bench`: one file for each thing that is measured.
 
+mod conform;
+mod core;
+mod rows;
 mod search;
 
 use crate::args::{Bench, Subject};
@@ -9,5 +12,7 @@ use crate::exit::{Exit, Failure};
 pub fn run(args: &Bench, json: bool) -> Result<Exit, Failure> {
     match args.subject {
         Subject::Search => search::run(args, json),
+        Subject::Conform => conform::run(args, json),
+        Subject::Core => core::run(args, json),
     }
 }

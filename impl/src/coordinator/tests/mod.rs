@@ -9,8 +9,10 @@ mod kept_transaction;
 mod load;
 mod markers;
 mod random;
+mod seeds;
 mod state_transitions;
 mod sweeps;
+mod tables;
 mod txn_log;
 
 use super::{

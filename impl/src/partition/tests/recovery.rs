@@ -277,3 +277,24 @@ fn silent_producers_expire_unless_their_transaction_is_open() {
     });
     assert_eq!(leader.state(1), None);
 }
+
+#[test]
+fn no_damaged_snapshot_is_taken_for_one() {
+    let mut leader = Leader::tv2();
+    leader.produce(Data::txn(1, 0, 0)).unwrap();
+    leader.produce(Data::plain(2, 3, 0)).unwrap();
+    let snapshot = leader.partition.snapshot();
+    let good = snapshot.to_bytes();
+    let read = |bytes: &[u8]| Snapshot::from_bytes(snapshot.offset, bytes);
+    assert_eq!(read(&good).as_ref(), Ok(&snapshot));
+    for cut in 0..good.len() {
+        assert!(read(&good[..cut]).is_err(), "cut at {cut}");
+    }
+    for at in 0..good.len() {
+        for bit in 0..8 {
+            let mut damaged = good.to_vec();
+            damaged[at] ^= 1 << bit;
+            assert!(read(&damaged).is_err(), "byte {at} bit {bit}");
+        }
+    }
+}

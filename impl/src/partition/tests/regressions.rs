@@ -155,6 +155,25 @@ fn b32_a_coordinator_that_lost_its_leadership_decides_nothing() {
     assert_eq!(leader.committed_values(), ["1/0/0"]);
 }
 
+/// A7: what the coordinator epoch is for. The partition has heard of leadership 2, so what leadership 1 still decides
+/// comes too late, whatever it says; the transaction is decided by 2 alone.
+#[test]
+fn a7_the_coordinator_epoch_stops_a_zombie_coordinator() {
+    let mut leader = Leader::tv2();
+    leader.produce(Data::txn(1, 0, 0)).unwrap();
+    leader.mark(Marker::tv2(1, 1, Abort).by(2)).unwrap();
+    leader.produce(Data::txn(1, 1, 0)).unwrap();
+    for result in [Commit, Abort] {
+        assert_eq!(
+            leader.mark(Marker::tv2(1, 2, result).by(1)),
+            Err(TransactionCoordinatorFenced)
+        );
+    }
+    leader.mark(Marker::tv2(1, 2, Commit).by(2)).unwrap();
+    leader.replicate_all();
+    assert_eq!(leader.committed_values(), ["1/1/0"]);
+}
+
 #[test]
 fn b36_a_bound_that_was_taken_stays_the_bound() {
     // KAFKA-9807: the high watermark moves between the bound and the read.
