@@ -93,8 +93,12 @@ pub fn out_of_sight(trace: &TraceFile) -> Option<&'static str> {
         fetch: right.fetch.clone(),
         ..world.rules
     };
+    let edits_client = trace.world().rules.client != right.client;
+    let is_pair = trace.mutant.is_some_and(|mutant| mutant.id.contains('+'));
     if trace.mutant.is_none() {
         None
+    } else if is_pair && edits_client {
+        Some("the half of the pair that matters may be the client's own")
     } else if clients == right {
         Some("the fault is the client's own")
     } else if readers == right && world.scenario.pace.apply_lag {
