@@ -17,6 +17,7 @@ mod crew;
 mod finish;
 mod frontier;
 mod hits;
+mod recent;
 mod resume;
 mod room;
 mod round;

@@ -77,6 +77,57 @@ impl<S> Default for Room<S> {
     }
 }
 
+/// States in one room.
+pub(super) const ROOM: usize = 64;
+
+/// States in a row, in rooms.
+pub(super) struct Rooms<S> {
+    rooms: Vec<Room<S>>,
+}
+
+impl<S> Rooms<S> {
+    pub(super) fn new() -> Self {
+        Self { rooms: Vec::new() }
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut S> {
+        self.rooms.iter_mut().flat_map(Room::states_mut)
+    }
+
+    /// Nobody needs any of the states any more: their rooms go among the `spare` ones.
+    pub(super) fn clear_into(&mut self, spare: &mut Vec<Room<S>>) {
+        for mut room in self.rooms.drain(..) {
+            room.clear();
+            spare.push(room);
+        }
+    }
+}
+
+impl<S: Clone> Rooms<S> {
+    /// Adds a state, and leaves something older in its place. Takes a spare room where one is needed.
+    #[inline]
+    pub(super) fn swap_in(&mut self, state: &mut S, spare: &mut Vec<Room<S>>) {
+        let room = match self.rooms.last_mut() {
+            Some(room) if room.len() < ROOM => room,
+            _ => {
+                let room = spare.pop();
+                self.rooms
+                    .push_mut(room.unwrap_or_else(|| Room::with_capacity(ROOM)))
+            }
+        };
+        room.swap_in(state);
+    }
+}
+
+impl<S> IntoIterator for Rooms<S> {
+    type Item = Room<S>;
+    type IntoIter = std::vec::IntoIter<Room<S>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rooms.into_iter()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

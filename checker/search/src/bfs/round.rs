@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::Search;
-use super::worker::{Admitted, Marks, SEGMENT, Table, claim};
+use super::room::ROOM;
+use super::worker::{Admitted, Marks, Table, claim, count};
 use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::outcome::Reason;
@@ -45,7 +46,7 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
                 .iter_mut()
                 .min_by_key(|worker| worker.spare.len());
             if let Some(worker) = fewest
-                && worker.spare.len() < SPARE_STATES / SEGMENT
+                && worker.spare.len() < SPARE_STATES / ROOM
             {
                 worker.spare.push(room);
             }
@@ -125,8 +126,4 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
         }
         self.crew.run(jobs)
     }
-}
-
-fn count(marks: &Marks) -> usize {
-    marks.iter().map(|marks| marks.count_ones() as usize).sum()
 }

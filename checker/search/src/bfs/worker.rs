@@ -6,7 +6,8 @@ use super::Ways;
 use super::batch::Batch;
 use super::frontier::Frontier;
 use super::hits::FirstHits;
-use super::room::Room;
+use super::recent::Recent;
+use super::room::{Room, Rooms};
 use crate::checks::Checks;
 use crate::fingerprint::Fingerprint;
 use crate::links::Link;
@@ -43,6 +44,7 @@ pub(super) struct Worker<M: Model, O> {
     pub(super) ways: Ways,
     /// Room for states that are found new.
     pub(super) spare: Vec<Room<M::State>>,
+    recent: Recent,
     batch: Batch<M>,
     found: Candidates<M>,
     /// The candidates that are new, where that is known at once.
@@ -57,7 +59,7 @@ pub(super) struct Worker<M: Model, O> {
 /// Steps that may lead to new states, in the order of the search: lists of one length.
 struct Candidates<M: Model> {
     links: Vec<Link>,
-    states: Room<M::State>,
+    states: Rooms<M::State>,
     /// Empty unless there is an observer.
     actions: Vec<M::Action>,
 }
@@ -77,12 +79,9 @@ pub(super) type Marks = Vec<u64>;
 
 /// What a worker found new in a round, in the order of the search.
 pub(super) struct Admitted<S> {
-    pub(super) states: Vec<Room<S>>,
+    pub(super) states: Rooms<S>,
     pub(super) links: Vec<Link>,
 }
-
-/// States that are kept together.
-pub(super) const SEGMENT: usize = 64;
 
 /// The visited set, as one worker may use it while it expands.
 pub(super) enum Table<'a> {
@@ -105,10 +104,11 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             reached: FirstHits::new(),
             ways: Ways::default(),
             spare: Vec::new(),
+            recent: Recent::new(),
             batch: Batch::new(),
             found: Candidates {
                 links: Vec::new(),
-                states: Room::default(),
+                states: Rooms::new(),
                 actions: Vec::new(),
             },
             marks: Marks::new(),
@@ -186,7 +186,12 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                 self.outside_boundary += 1;
                 continue;
             }
-            self.batch.fingerprints.push(task.fingerprint(to));
+            let fingerprint = task.fingerprint(to);
+            // An observer sees every step.
+            if !O::ACTIVE && self.recent.knows(fingerprint) {
+                continue;
+            }
+            self.batch.fingerprints.push(fingerprint);
             self.batch.states.keep();
             self.batch.links.push(Link {
                 parent: number,
@@ -230,7 +235,7 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             }
             self.found.links.push(self.batch.links[bit]);
             let state = &mut self.batch.states.states_mut()[bit];
-            self.found.states.swap_in(state);
+            self.found.states.swap_in(state, &mut self.spare);
         }
         self.found.actions.append(&mut self.batch.actions);
         self.batch.clear();
@@ -247,15 +252,17 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         first: u32,
     ) -> Admitted<M::State> {
         let mut admitted = Admitted {
-            states: Vec::new(),
+            states: Rooms::new(),
             links: Vec::new(),
         };
         let mut parents = frontier.iter_from(skip);
         let mut parent = parents.next();
         let mut actions = std::mem::take(&mut self.found.actions).into_iter();
-        let mut states = std::mem::take(&mut self.found.states);
+        let mut states = std::mem::replace(&mut self.found.states, Rooms::new());
+        // Then the states stay in their rooms.
+        let all = marks.iter().map(|marks| count(marks)).sum::<usize>() == self.candidates();
         let mut number = first;
-        for (position, state) in states.states_mut().iter_mut().enumerate() {
+        for (position, state) in states.iter_mut().enumerate() {
             let link = self.found.links[position];
             let is_new = marks.iter().any(|marks| is_marked(marks, position));
             if O::ACTIVE {
@@ -278,11 +285,16 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                 }
                 number += 1;
                 admitted.links.push(link);
-                admitted.push(state, &mut self.spare);
+                if !all {
+                    admitted.states.swap_in(state, &mut self.spare);
+                }
             }
         }
-        states.clear();
-        self.found.states = states;
+        if all {
+            admitted.states = states;
+        } else {
+            states.clear_into(&mut self.spare);
+        }
         self.found.links.clear();
         for list in &mut self.lists {
             list.fingerprints.clear();
@@ -323,21 +335,6 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
     }
 }
 
-impl<S: Clone> Admitted<S> {
-    /// Adds a state, and leaves something older in its place.
-    fn push(&mut self, state: &mut S, spare: &mut Vec<Room<S>>) {
-        let room = match self.states.last_mut() {
-            Some(room) if room.len() < SEGMENT => room,
-            _ => {
-                let room = spare.pop();
-                self.states
-                    .push_mut(room.unwrap_or_else(|| Room::with_capacity(SEGMENT)))
-            }
-        };
-        room.swap_in(state);
-    }
-}
-
 /// Adds the fingerprints of one worker that belong to this shard, in order, and marks those that were not there
 /// among the worker's `candidates`.
 pub(super) fn claim(shard: &mut Shard<'_>, list: &ShardList, candidates: usize) -> Marks {
@@ -352,6 +349,11 @@ pub(super) fn claim(shard: &mut Shard<'_>, list: &ShardList, candidates: usize) 
         }
     }
     marks
+}
+
+/// How many candidates are marked.
+pub(super) fn count(marks: &Marks) -> usize {
+    marks.iter().map(|marks| marks.count_ones() as usize).sum()
 }
 
 fn is_marked(marks: &Marks, position: usize) -> bool {
