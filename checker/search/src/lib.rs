@@ -34,7 +34,7 @@ mod storage;
 mod trace;
 mod visited;
 
-pub use bench::{BenchRow, KnownReport, bench_bfs, bench_known_models, bench_spawn_bfs};
+pub use bench::{BenchReport, BenchRow, bench_bfs, bench_known_models, bench_spawn_bfs};
 pub use bfs::{run_bfs, run_bfs_observed, run_bfs_stored};
 pub use checks::{Checks, TooManyProperties};
 pub use dfs::run_dfs;

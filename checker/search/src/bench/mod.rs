@@ -1,8 +1,10 @@
 //! Measuring searches: this engine's, and stateright's on the identical model.
 
 mod known;
+mod report;
 
-pub use known::{KnownReport, bench_known_models};
+pub use known::bench_known_models;
+pub use report::BenchReport;
 
 use std::fmt::Debug;
 use std::hash::Hash;

@@ -2,6 +2,7 @@
 
 mod conform;
 mod core;
+mod judged;
 mod rows;
 mod search;
 

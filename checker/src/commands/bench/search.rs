@@ -1,11 +1,14 @@
-//! `fencepost bench search`: this engine against stateright's, on the identical model and state.
+//! `fencepost bench search`: this engine against stateright's, on the identical model and state, and on the actor model.
 
+use super::judged::{self, Judged};
 use crate::args::Bench;
 use crate::exit::{Exit, Failure};
 use crate::output::{bold, say, say_json};
 use crate::run;
-use fencepost_search::{BenchRow, bench_bfs, bench_known_models, bench_spawn_bfs};
-use fencepost_spec::scenario::{CATALOGUE, Profile, RuleSet};
+use fencepost_search::{BenchReport, BenchRow, bench_bfs, bench_known_models, bench_spawn_bfs};
+use fencepost_spec::actor_model::actor_model;
+use fencepost_spec::scenario::{CATALOGUE, Profile, RuleSet, Scenario};
+use fencepost_spec::world::World;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -40,15 +43,19 @@ struct Row {
 /// Runs it.
 pub fn run(args: &Bench, json: bool) -> Result<Exit, Failure> {
     let repeats = usize::from(args.repeats);
-    let known = bench_known_models(repeats, args.large)
+    let mut measured = bench_known_models(repeats, args.large)
         .map_err(|error| Failure::Internal(error.to_string()))?;
-    let mut report = Report {
-        results: known.rows.into_iter().map(Row::from).collect(),
-        ratios: known.ratios.into_iter().collect(),
-    };
     for (name, rules) in MEASURED {
-        measure(&mut report, name, rules, repeats)?;
+        let world = world(name, rules, |scenario| scenario)?;
+        let name = format!("{name}_{}", rules.name());
+        measured.compare(&name, &Judged(world), &judged::checks()?, repeats);
     }
+    against_actors(&mut measured, repeats)?;
+    least(&mut measured);
+    let report = Report {
+        results: measured.rows.into_iter().map(Row::from).collect(),
+        ratios: measured.ratios.into_iter().collect(),
+    };
     if json {
         say_json(true, &report)?;
     } else {
@@ -57,51 +64,72 @@ pub fn run(args: &Bench, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::AsExpected)
 }
 
-/// One scenario on one and two threads, and with stateright's search on one.
-fn measure(
-    report: &mut Report,
-    scenario: &str,
+/// The world of a scenario of the default set, with a change to it.
+fn world(
+    name: &str,
     rules: RuleSet,
-    repeats: usize,
-) -> Result<(), Failure> {
+    change: impl Fn(Scenario) -> Scenario,
+) -> Result<World, Failure> {
     let entry = CATALOGUE
         .iter()
-        .find(|entry| entry.name == scenario && entry.profile != Profile::Nightly);
-    let Some(entry) = entry else {
-        return Err(Failure::Internal(format!(
-            "the measured scenario {scenario} is gone"
-        )));
+        .find(|entry| entry.name == name && entry.profile != Profile::Nightly);
+    let gone = || Failure::Internal(format!("the measured scenario {name} is gone"));
+    let world = run::world((entry.ok_or_else(gone)?, rules), None);
+    Ok(World::new(change(world.scenario), world.rules))
+}
+
+/// The world against stateright's search of the actor model: the same step functions, and the same counts.
+fn against_actors(measured: &mut BenchReport, repeats: usize) -> Result<(), Failure> {
+    // The actor model drops no message and really sends retriable answers.
+    let world = world("retry", RuleSet::Tv2, |scenario| Scenario {
+        prune: false,
+        ..scenario.answering()
+    })?;
+    let Some(actors) = actor_model(&world) else {
+        return Err(Failure::Internal(
+            "the actor model lacks something of the scenario retry".to_owned(),
+        ));
     };
-    let world = run::world((entry, rules), None);
-    let checks = run::checks()?;
-    let name = format!("{scenario}_{}", rules.name());
-    let one = fastest(repeats, || bench_bfs(&name, &world, &checks, 1));
-    let two = fastest(repeats, || bench_bfs(&name, &world, &checks, 2));
-    let spawn = bench_spawn_bfs(&name, world.clone(), 1);
-    let ratios = [
-        ("vs_spawn_bfs", one.times_as_fast_as(&spawn)),
-        ("two_threads", two.times_as_fast_as(&one)),
-    ];
-    for (what, ratio) in ratios {
-        report
-            .ratios
-            .extend(ratio.map(|ratio| (format!("{name}_{what}"), ratio)));
-    }
-    report
-        .results
-        .extend([one, two, spawn].into_iter().map(Row::from));
+    let (checks, judged) = (judged::checks()?, Judged(world));
+    let name = "retry_unpruned_tv2";
+    let own = fastest(repeats, || bench_bfs(name, &judged, &checks, 1));
+    let spawn = fastest(repeats, || bench_spawn_bfs(name, actors.clone(), 1));
+    measured.add_ratio("world_vs_actor_model".to_owned(), &own, &spawn);
+    measured.rows.extend([own, spawn]);
     Ok(())
 }
 
 fn fastest(repeats: usize, measure: impl Fn() -> BenchRow) -> BenchRow {
-    (1..repeats).fold(measure(), |best, _| {
-        let row = measure();
+    let rows = (1..repeats).map(|_| measure());
+    rows.fold(measure(), |best, row| {
         if row.seconds < best.seconds {
             row
         } else {
             best
         }
     })
+}
+
+/// Of each ratio that every measured scenario has, the least.
+fn least(measured: &mut BenchReport) {
+    let of = |name: &dyn Fn(&str) -> String| {
+        let names = MEASURED.map(|(scenario, rules)| name(&format!("{scenario}_{}", rules.name())));
+        let ratios = measured.ratios.iter();
+        let ours = ratios.filter(|(name, _)| names.contains(name));
+        ours.map(|(_, ratio)| *ratio).reduce(f64::min)
+    };
+    let least = [
+        (
+            "world_vs_spawn_bfs",
+            of(&|name| format!("{name}_vs_spawn_bfs")),
+        ),
+        ("threads_2_world", of(&|name| format!("threads_2_{name}"))),
+    ];
+    for (name, ratio) in least {
+        measured
+            .ratios
+            .extend(ratio.map(|ratio| (name.to_owned(), ratio)));
+    }
 }
 
 impl From<BenchRow> for Row {
