@@ -1,9 +1,5 @@
 //! Which cells (request × state × answer) a run has taken.
 
-mod unreachable;
-
-pub use unreachable::{UNREACHABLE, Unreachable};
-
 use crate::coordinator::TransactionState;
 use crate::error_code::ErrorCode;
 use std::fmt;

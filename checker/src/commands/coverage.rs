@@ -7,7 +7,7 @@ use crate::output::{bold, say, say_json};
 use crate::select::{self, Run};
 use crate::{run, tables};
 use fencepost_search::{Checks, Observer, run_bfs_observed};
-use fencepost_spec::coverage::{Cell, UNREACHABLE};
+use fencepost_spec::coverage::Cell;
 use fencepost_spec::scenario::{CATALOGUE, Profile};
 use fencepost_spec::world::{Action, State, World};
 use serde::Serialize;
@@ -18,7 +18,6 @@ struct Report {
     runs: Vec<Searched>,
     cells: Vec<Reached>,
     never: Vec<Named>,
-    unreachable: Vec<Reasoned>,
 }
 
 #[derive(Serialize)]
@@ -35,13 +34,6 @@ struct Reached {
     cell: Named,
     count: u64,
     printed: bool,
-}
-
-#[derive(Serialize)]
-struct Reasoned {
-    #[serde(flatten)]
-    cell: Named,
-    reason: &'static str,
 }
 
 /// Counts the cells that deliveries take, those included that leave their request waiting.
@@ -119,16 +111,7 @@ fn selected(args: &Coverage) -> Result<Vec<Run>, Failure> {
 
 fn report(runs: Vec<Searched>, counts: &BTreeMap<Cell, u64>) -> Report {
     let printed = tables::printed();
-    let reason = |cell: &Cell| {
-        UNREACHABLE
-            .iter()
-            .find(|u| u.covers(cell))
-            .map(|u| u.reason)
-    };
-    let (reasoned, never): (Vec<_>, Vec<_>) = printed
-        .iter()
-        .filter(|cell| !counts.contains_key(cell))
-        .partition(|cell| reason(cell).is_some());
+    let never = printed.iter().filter(|cell| !counts.contains_key(cell));
     Report {
         runs,
         cells: counts
@@ -139,16 +122,7 @@ fn report(runs: Vec<Searched>, counts: &BTreeMap<Cell, u64>) -> Report {
                 printed: printed.contains(cell),
             })
             .collect(),
-        never: never.into_iter().map(Named::from).collect(),
-        unreachable: reasoned
-            .into_iter()
-            .filter_map(|cell| {
-                Some(Reasoned {
-                    cell: Named::from(cell),
-                    reason: reason(cell)?,
-                })
-            })
-            .collect(),
+        never: never.map(Named::from).collect(),
     }
 }
 
@@ -166,21 +140,11 @@ fn text(report: &Report) -> String {
         let mark = if cell.printed { "" } else { "  (in no table)" };
         text.push_str(&format!("  {:>12} {}{mark}\n", cell.count, cell.cell));
     }
-    text.push_str(&format!(
-        "{}\n",
-        bold("Printed and never reached, without a reason")
-    ));
+    text.push_str(&format!("{}\n", bold("Printed and never reached")));
     if report.never.is_empty() {
         text.push_str("  none\n");
     }
     text.extend(report.never.iter().map(|cell| format!("  {}\n", cell)));
-    text.push_str(&format!("{}\n", bold("Printed and out of reach")));
-    text.extend(
-        report
-            .unreachable
-            .iter()
-            .map(|u| format!("  {}: {}\n", u.cell, u.reason)),
-    );
     for run in &report.runs {
         if let Some(reason) = &run.incomplete {
             text.push_str(&format!(

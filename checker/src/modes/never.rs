@@ -4,7 +4,6 @@
 use super::watched::Seen;
 use crate::cells::Named;
 use crate::tables;
-use fencepost_spec::coverage::{Cell, UNREACHABLE};
 use fencepost_spec::scenario::Scenario;
 use fencepost_spec::trace::fault_verb;
 use fencepost_spec::trace::vocabulary::VERBS;
@@ -16,18 +15,15 @@ use std::collections::BTreeSet;
 pub struct Never {
     /// Verbs of the vocabulary.
     pub actions: Vec<String>,
-    /// Cells that `fencepost table` prints, but for those that are known to be out of reach.
+    /// Cells that `fencepost table` prints.
     pub cells: Vec<Named>,
 }
 
 impl Never {
     /// What runs that have seen this never did.
     pub fn of(seen: &Seen) -> Self {
-        let out_of_reach = |cell: &Cell| UNREACHABLE.iter().any(|row| row.covers(cell));
         let printed = tables::printed();
-        let cells = printed
-            .iter()
-            .filter(|cell| !seen.cells.contains(cell) && !out_of_reach(cell));
+        let cells = printed.iter().filter(|cell| !seen.cells.contains(cell));
         Self {
             actions: names((0..VERBS.len()).filter(|verb| !seen.taken.contains(verb))),
             cells: cells.map(Named::from).collect(),

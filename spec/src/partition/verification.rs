@@ -37,7 +37,7 @@ pub struct VerificationEntry {
     pub epoch: ProducerEpoch,
     /// The lowest sequence that has asked.
     pub lowest_sequence: Sequence,
-    /// The version of the request that asked.
+    /// The version of the request that asked first: Kafka never changes it.
     pub version: TransactionVersion,
 }
 
@@ -133,7 +133,6 @@ impl Partition {
             Some(entry) if entry.epoch < identity.producer_epoch => {
                 entry.epoch = identity.producer_epoch;
                 entry.lowest_sequence = sequence;
-                entry.version = version;
             }
             Some(_) => {}
             None => {

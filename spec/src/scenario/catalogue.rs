@@ -568,11 +568,13 @@ pub const CATALOGUE: &[Entry] = &[
     },
     Entry {
         name: "deleted-topic",
-        says: "A topic is deleted while a decision is pending.",
+        says: "A topic is deleted while a decision is pending, and a batch for it arrives again.",
         profile: Profile::Default,
         runs: &[(Tv1, &[]), (Tv2, &[])],
         build: |_| {
-            Scenario::plain(vec![Workload::sending(&[0, 1], 1)], 2).fault(Fault::TopicDeletion, 1)
+            Scenario::plain(vec![Workload::sending(&[0, 1], 1)], 2)
+                .fault(Fault::TopicDeletion, 1)
+                .fault(Fault::ResendBatch, 1)
         },
     },
     Entry {
