@@ -509,7 +509,7 @@ pub const CATALOGUE: &[Entry] = &[
         name: "mix-two-transactions",
         says: "Two instances of one id, two transactions each, a request sent again, a time-out, and a coordinator fail-over.",
         profile: Profile::Nightly,
-        runs: &[(Tv1, &[S1, S2, S3, S4, S7]), (Tv2, &[])],
+        runs: &[(Tv2, &[])],
         build: |_| {
             let p = Workload::sending(&[0], 2);
             Scenario::plain(vec![p.clone(), p], 1)
