@@ -17,8 +17,21 @@ use std::sync::Mutex;
 #[derive(Serialize)]
 struct Json<'a> {
     runs: &'a [Run],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walks: Option<Walks>,
     claim: String,
 }
+
+/// The random walks of a profile.
+#[derive(Serialize)]
+struct Walks {
+    seed: u64,
+    steps: u64,
+    divergence: Option<lockstep::Divergence>,
+}
+
+/// How often each crowd is walked through, and the seed of the first walk.
+const WALKS: (u64, u64) = (2, 890);
 
 /// Runs it.
 pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
@@ -46,22 +59,48 @@ pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
         }
     });
     told.into_inner().unwrap_or(Ok(()))?;
+    let walks = walks(args);
+    let strayed = walks.as_ref().and_then(|it| it.divergence.as_ref());
+    let ok = report.ok && strayed.is_none();
     if let Some(path) = &args.junit {
         let cases: Vec<_> = report.runs.iter().map(case).collect();
         traces::write(path, &junit::report("fencepost conform", &cases))?;
     }
     if json {
         say_json(
-            report.ok,
+            ok,
             &Json {
                 runs: &report.runs,
                 claim: report.claim(),
+                walks,
             },
         )?;
     } else {
+        if let Some(walks) = &walks {
+            let (seed, steps) = (walks.seed, walks.steps);
+            let verdict = strayed.map_or("agree".to_owned(), |found| format!("DIVERGED\n{found}"));
+            say(&format!(
+                "random walks from seed {seed}, {steps} steps: {verdict}\n"
+            ))?;
+        }
         say(&format!("{}\n", report.claim()))?;
     }
-    Ok(Exit::of_report(report.ok))
+    Ok(Exit::of_report(ok))
+}
+
+/// The mutation profile walks through scenarios that are too large to search, too.
+fn walks(args: &Conform) -> Option<Walks> {
+    let asked = args.names.is_empty() && args.profile == ConformProfile::Mutation;
+    let (times, seed) = asked.then_some(WALKS)?;
+    let (steps, divergence) = match lockstep::walk_crowds(times, seed, true) {
+        Ok(steps) => (steps, None),
+        Err(found) => (0, Some(*found)),
+    };
+    Some(Walks {
+        seed,
+        steps,
+        divergence,
+    })
 }
 
 /// Saves the trace of a run's divergence, where a place is named.

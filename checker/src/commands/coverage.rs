@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::{bold, say, say_json};
 use crate::select::{self, Run};
 use crate::{run, tables};
+use fencepost_conformance::lockstep::CROWDS;
 use fencepost_search::{Checks, Observer, run_bfs_observed};
 use fencepost_spec::coverage::Cell;
 use fencepost_spec::scenario::{CATALOGUE, Profile};
@@ -105,6 +106,8 @@ fn selected(args: &Coverage) -> Result<Vec<Run>, Failure> {
     Ok(CATALOGUE
         .iter()
         .filter(|entry| entry.profile != Profile::Nightly)
+        // Crowds are too large to search.
+        .filter(|entry| !CROWDS.contains(&entry.name))
         .flat_map(|entry| select::runs_of(entry, RulesArg::All))
         .collect())
 }

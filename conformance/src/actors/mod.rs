@@ -7,6 +7,7 @@
 mod abstraction;
 mod broker;
 mod broker_leadership;
+mod limits;
 mod membership;
 mod offsets;
 mod outbox;
@@ -16,6 +17,7 @@ mod recovery;
 mod replica;
 
 pub use broker::{Broker, Sending};
+pub use limits::THIRD_COPY;
 pub use offsets::Offsets;
 pub use outbox::{Outbox, Write};
 pub use production::{Excluded, Frame, Production, Took};
@@ -43,6 +45,9 @@ pub enum Difference {
     /// The record of an append does not come back as the same bytes.
     #[error("the record of an append is not the one that its meaning is written as: {0}")]
     Record(String),
+    /// A third copy of a request: the harness's tokens tell two apart.
+    #[error("a third copy of a request is outstanding")]
+    ThirdCopy,
     /// Production does not have what the model's step takes.
     #[error("production has no {0}")]
     Missing(String),

@@ -234,7 +234,7 @@ impl Offsets {
                 return Ok(copy);
             }
         }
-        Err(Unmapped::new("third copy of a request", token).into())
+        Err(Difference::ThirdCopy)
     }
 
     /// The partition that the model would have in its place, in the form of [`crate::map::normal_partition`].

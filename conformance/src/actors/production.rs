@@ -1,7 +1,7 @@
 //! The whole production side of a scenario, and one step of it.
 
 use super::replica::seed_batch;
-use super::{Broker, Difference, Offsets, Outbox, Replica};
+use super::{Broker, Difference, Offsets, Outbox, Replica, limits};
 use crate::map::{self, Clock, Topics, impl_error};
 use fencepost::coordinator::{Input as CoordinatorInput, MarkerOutcome};
 use fencepost::error_code::ErrorCode as ImplError;
@@ -127,6 +127,9 @@ impl Production {
     /// # Errors
     /// [`Difference`] where production cannot take it.
     pub fn take(&mut self, frame: &Frame<'_>, action: &Action) -> Result<Took, Difference> {
+        if let Some(excluded) = limits::beyond(frame, action) {
+            return Ok(Took::Excluded(excluded));
+        }
         let mut out = Outbox::default();
         match *action {
             Action::Deliver { message, broker } => {

@@ -368,7 +368,7 @@ fn free_copy(core: &Partition, token: PartitionToken) -> Result<u8, Difference> 
             return Ok(copy);
         }
     }
-    Err(Unmapped::new("third copy of a request", token).into())
+    Err(Difference::ThirdCopy)
 }
 
 fn abstract_stopped(empty: s::Partition, stored: &Stored) -> Result<s::Partition, Difference> {

@@ -4,7 +4,7 @@ use super::compare::{abstracted, compare, normal, refused};
 use super::crash::Taken;
 use super::known::known_difference;
 use super::{Exclusion, Mismatch, Tally, Tamper};
-use crate::actors::{Difference, Frame, Outbox, Production, Took, read_step};
+use crate::actors::{Difference, Frame, Outbox, Production, THIRD_COPY, Took, read_step};
 use crate::map::without_ghost;
 use fencepost_spec::coordinator::Stage;
 use fencepost_spec::message::Message;
@@ -24,6 +24,8 @@ pub struct Lockstep {
     tamper: Option<Tamper>,
     /// Whether what both sides say and are is compared.
     pub(super) compares: bool,
+    /// Whether production is crashed inside each durable write too.
+    crashes: bool,
 }
 
 /// What became of a step.
@@ -62,6 +64,7 @@ impl Lockstep {
             world,
             tamper: None,
             compares: true,
+            crashes: true,
         }
     }
 
@@ -79,6 +82,15 @@ impl Lockstep {
     pub fn only_properties(self) -> Self {
         Self {
             compares: false,
+            ..self
+        }
+    }
+
+    /// The same without a crash inside each durable write.
+    #[must_use]
+    pub fn without_crash_points(self) -> Self {
+        Self {
+            crashes: false,
             ..self
         }
     }
@@ -156,10 +168,12 @@ impl Lockstep {
         let Outbox {
             messages: sent,
             writes,
-        } = match self.take(before, action, production).map_err(refused)? {
-            Took::Own => return Ok(Single::Own),
-            Took::Excluded(excluded) => return Ok(Single::Cut(Exclusion::Action(excluded))),
-            Took::Core(sent) => sent,
+        } = match self.take(before, action, production) {
+            Ok(Took::Own) => return Ok(Single::Own),
+            Ok(Took::Excluded(excluded)) => return Ok(Single::Cut(Exclusion::Action(excluded))),
+            Err(Difference::ThirdCopy) => return Ok(Single::Cut(Exclusion::Action(THIRD_COPY))),
+            Err(difference) => return Err(refused(difference)),
+            Ok(Took::Core(out)) => out,
         };
         let Some(then) = self.single.take(before, action) else {
             return Err(Mismatch::Refused(
@@ -175,7 +189,7 @@ impl Lockstep {
             (Err(_), Some(exclusion)) => tally.exclusions.meet(exclusion),
             (Err(mismatch), None) => return Err(mismatch),
         }
-        if self.compares && crashed.is_ok() && !writes.is_empty() {
+        if self.compares && self.crashes && crashed.is_ok() && !writes.is_empty() {
             let taken = Taken {
                 model: (before, &then),
                 sent: &expected,

@@ -19,6 +19,7 @@ mod replay;
 mod report;
 mod tally;
 mod tamper;
+mod walk;
 
 pub use catalogue::{Case, DEFAULT, MUTATION};
 pub use crash::{CrashPoints, WriteKind};
@@ -31,3 +32,4 @@ pub use replay::{ReplayError, out_of_sight, replay};
 pub use report::{CrashRow, ExclusionRow, HiddenRow, Properties, Report, Run};
 pub use tally::Tally;
 pub use tamper::Tamper;
+pub use walk::{CROWDS, Walk, walk_crowds};

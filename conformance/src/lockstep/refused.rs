@@ -3,6 +3,7 @@
 use super::compare::refused;
 use super::edge::{new_messages, same_messages};
 use super::known::known_difference;
+use super::walk::without_strangers;
 use super::{Exclusion, Lockstep, Mismatch, Tally};
 use crate::actors::{Frame, Production, Took};
 use crate::map::is_to_coordinator;
@@ -27,7 +28,8 @@ impl Lockstep {
             return Ok(count);
         }
         let mut candidates = Vec::new();
-        self.answering.actions(state, &mut candidates);
+        self.answering
+            .actions(&without_strangers(state), &mut candidates);
         for action in candidates {
             if is_request(&action) && self.world.take(state, &action).is_none() {
                 let answered = self.refusal(state, &action, production, tally);

@@ -59,13 +59,14 @@ pub fn spec_identity(identity: i::ProducerIdAndEpoch) -> Result<s::Identity, Unm
     ))
 }
 
-/// A transactional id: the model's index as a text.
+/// The texts of a scenario's transactional ids.
+const TRANSACTIONAL_IDS: [&str; 8] = [
+    "id-0", "id-1", "id-2", "id-3", "id-4", "id-5", "id-6", "id-7",
+];
+
+/// A transactional id: the model's index as a text. There are eight.
 pub fn transactional_id(id: s::TransactionalId) -> i::TransactionalId {
-    i::TransactionalId::new(match id.0 {
-        0 => "id-0",
-        1 => "id-1",
-        _ => "id-2",
-    })
+    i::TransactionalId::new(TRANSACTIONAL_IDS[usize::from(id.0) % TRANSACTIONAL_IDS.len()])
 }
 
 /// A transactional id, back.
@@ -73,12 +74,12 @@ pub fn transactional_id(id: s::TransactionalId) -> i::TransactionalId {
 /// # Errors
 /// [`Unmapped`] for a text that no scenario uses.
 pub fn spec_transactional_id(id: &i::TransactionalId) -> Result<s::TransactionalId, Unmapped> {
-    match id.as_str() {
-        "id-0" => Ok(s::TransactionalId(0)),
-        "id-1" => Ok(s::TransactionalId(1)),
-        "id-2" => Ok(s::TransactionalId(2)),
-        _ => Err(Unmapped::new("transactional id", id)),
-    }
+    (0..)
+        .map(s::TransactionalId)
+        .zip(TRANSACTIONAL_IDS)
+        .find(|(_, text)| *text == id.as_str())
+        .map(|(id, _)| id)
+        .ok_or_else(|| Unmapped::new("transactional id", id))
 }
 
 /// Which partitions of a scenario there are: `data` of them hold data, the next one holds offsets.

@@ -211,7 +211,7 @@ impl PartitionToken {
                 packer.put("copy", u64::from(copy), 1)?;
                 packer.put("broker", u64::from(broker.0), 2)?;
                 packer.put("coordinator epoch", u64::from(coordinator_epoch.0), 8)?;
-                packer.put("transactional id", u64::from(transactional_id.0), 2)?;
+                packer.put("transactional id", u64::from(transactional_id.0), 3)?;
                 packer.put("round", u64::from(round), 8)?;
                 1
             }
@@ -250,7 +250,7 @@ impl PartitionToken {
             }
             1 => {
                 let round = fields.take_u8(8);
-                let transactional_id = TransactionalId(fields.take_u8(2));
+                let transactional_id = TransactionalId(fields.take_u8(3));
                 let coordinator_epoch = CoordinatorEpoch(fields.take_u8(8));
                 let broker = BrokerId(fields.take_u8(2));
                 Self::Marker {

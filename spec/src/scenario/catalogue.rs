@@ -901,4 +901,68 @@ pub const CATALOGUE: &[Entry] = &[
                 .eager()
         },
     },
+    Entry {
+        name: "crowd",
+        says: "Strangers run transactions of eight ids beside three producers, under many of every fault: to walk at random, too large to search.",
+        profile: Profile::Named,
+        runs: &[
+            (Tv1, &[S1, S2, S3, S4, S5, S6, S7, L1, L2, L3, L4]),
+            (Tv2, &[S1, S2, S3, S4, S5, S6, S7, L1, L2, L3, L4]),
+            (Upgrade, &[S1, S2, S3, S4, S5, S6, S7, L1, L2, L3, L4]),
+        ],
+        build: |_| {
+            let p = Workload::sending(&[0, 1], 3).with_offset();
+            let q = Workload::sending(&[1, 0], 3).id(1).in_flight(2);
+            Scenario {
+                ids: 8,
+                ..crowded(Scenario::plain(vec![p.clone(), p, q], 2))
+            }
+            .answering()
+        },
+    },
+    Entry {
+        name: "crowd-wide",
+        says: "The same on seven data partitions, with their high watermarks in steps of their own, and answers at once.",
+        profile: Profile::Named,
+        runs: &[
+            (Tv1, &[S1, S2, S3, S4, S5, S6, S7, L1, L2, L3, L4]),
+            (Tv2, &[S1, S2, S3, S4, S5, S6, S7, L1, L2, L3, L4]),
+            (Upgrade, &[S1, S2, S3, S4, S5, S6, S7, L1, L2, L3, L4]),
+        ],
+        build: |_| {
+            let p = Workload::sending(&[0, 1, 2], 3);
+            let q = Workload::sending(&[1, 2], 3).id(1).in_flight(2);
+            Scenario {
+                ids: 8,
+                ..crowded(Scenario::plain(vec![p.clone(), p, q], 7))
+            }
+            .fault(Fault::FailOver, 20)
+            .replica_behind()
+            .eager()
+        },
+    },
 ];
+
+/// The faults of a crowd. No budget is past what the small numbers of the model can count.
+fn crowded(scenario: Scenario) -> Scenario {
+    [
+        (Fault::Stranger, 255),
+        (Fault::Election, 120),
+        (Fault::CoordinatorCrash, 100),
+        (Fault::Timer, 200),
+        (Fault::FailedAppend, 100),
+        (Fault::FailedVerification, 50),
+        (Fault::ResendRequest, 100),
+        (Fault::ResendBatch, 20),
+        (Fault::ResendMarker, 100),
+        (Fault::LoseMarker, 100),
+        (Fault::LoseMarkerAnswer, 50),
+        (Fault::Restart, 100),
+        (Fault::Eviction, 50),
+        (Fault::IdExpiry, 4),
+        (Fault::GiveUp, 3),
+        (Fault::ProducerCrash, 1),
+    ]
+    .into_iter()
+    .fold(scenario, |scenario, (fault, n)| scenario.fault(fault, n))
+}

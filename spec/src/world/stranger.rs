@@ -14,8 +14,6 @@ const CORRELATION: Correlation = Correlation {
     attempt: 0,
 };
 
-const ID: TransactionalId = TransactionalId(0);
-
 impl World {
     /// Every request worth a stranger's try.
     pub(super) fn stranger_requests(&self, state: &State, actions: &mut Vec<Action>) {
@@ -23,14 +21,16 @@ impl World {
             if coordinator.role == Role::Follower && self.scenario.blocking {
                 continue;
             }
-            let known = coordinator.slots.first().and_then(|s| s.metadata);
-            let stored = known.map_or(unknown(), |m| m.identity());
-            let client = known.map_or(unknown(), |m| m.client_identity());
             let mut messages = Vec::new();
-            messages.extend(init_requests(None));
-            for identity in neighbours(stored).into_iter().chain([client]) {
-                messages.extend(init_requests(Some(identity)));
-                messages.extend(self.transaction_requests(identity));
+            for (id, slot) in (0..).map(TransactionalId).zip(&coordinator.slots) {
+                let known = slot.metadata;
+                let stored = known.map_or(unknown(), |m| m.identity());
+                let client = known.map_or(unknown(), |m| m.client_identity());
+                messages.extend(init_requests(id, None));
+                for identity in neighbours(stored).into_iter().chain([client]) {
+                    messages.extend(init_requests(id, Some(identity)));
+                    messages.extend(self.transaction_requests(id, identity));
+                }
             }
             messages.sort_unstable();
             messages.dedup();
@@ -40,55 +40,59 @@ impl World {
             }));
         }
         for partition in &state.partitions {
-            let identity = match partition.producers.first() {
-                Some(e) => Identity::new(e.producer_id, e.epoch),
-                // Nothing is known here: what the coordinator knows is the next best guess.
-                None => state.log.committed[0].map_or(unknown(), |m| m.identity()),
-            };
-            let mut identities = neighbours(identity);
-            // KIP-939: the client of a transaction that was taken over has another identity.
-            let client = state.log.committed[0].map(|m| m.client_identity());
-            identities.extend(client.filter(|it| !identities.contains(it)));
-            for identity in identities {
-                let requests = self.partition_requests(partition.index, identity);
-                actions.extend(requests.into_iter().map(|message| Action::Stranger {
-                    message,
-                    broker: None,
-                }));
+            for (id, logged) in (0..).map(TransactionalId).zip(&state.log.committed) {
+                let identity = match partition.producers.first() {
+                    Some(e) if id.0 == 0 => Identity::new(e.producer_id, e.epoch),
+                    // Nothing is known here: what the coordinator knows is the next best guess.
+                    Some(_) | None => logged.map_or(unknown(), |m| m.identity()),
+                };
+                let mut identities = neighbours(identity);
+                // KIP-939: the client of a transaction that was taken over has another identity.
+                let client = logged.map(|m| m.client_identity());
+                identities.extend(client.filter(|it| !identities.contains(it)));
+                for identity in identities {
+                    let requests = self.partition_requests(partition.index, id, identity);
+                    actions.extend(requests.into_iter().map(|message| Action::Stranger {
+                        message,
+                        broker: None,
+                    }));
+                }
             }
         }
     }
 
-    fn transaction_requests(&self, identity: Identity) -> Vec<Message> {
-        let partition = PartitionIndex(0);
+    fn transaction_requests(&self, id: TransactionalId, identity: Identity) -> Vec<Message> {
         let ghost = Ghost::NONE;
         let add = |partition| AddPartitionsToTxn {
             correlation: CORRELATION,
-            transactional_id: ID,
+            transactional_id: id,
             identity,
             partition,
             ghost,
         };
-        let mut messages = vec![Message::AddPartitionsToTxn(add(partition))];
+        let mut messages = Vec::new();
         if self.scenario.offsets {
             let offsets = PartitionIndex(self.scenario.partitions);
             messages.push(Message::AddOffsetsToTxn(add(offsets)));
         }
-        for verify_only in [true, false] {
-            messages.push(Message::VerifyPartition(VerifyPartition {
-                partition,
-                transactional_id: ID,
-                identity,
-                sequence: Sequence(99),
-                verify_only,
-                ghost,
+        for partition in (0..self.scenario.partitions).map(PartitionIndex) {
+            messages.push(Message::AddPartitionsToTxn(add(partition)));
+            messages.extend([true, false].map(|verify_only| {
+                Message::VerifyPartition(VerifyPartition {
+                    partition,
+                    transactional_id: id,
+                    identity,
+                    sequence: Sequence(99),
+                    verify_only,
+                    ghost,
+                })
             }));
         }
         for version in [TransactionVersion::Tv1, TransactionVersion::Tv2] {
             for result in [TransactionResult::Abort, TransactionResult::Commit] {
                 messages.push(Message::EndTxn(EndTxn {
                     correlation: CORRELATION,
-                    transactional_id: ID,
+                    transactional_id: id,
                     identity,
                     result,
                     version,
@@ -99,20 +103,25 @@ impl World {
         messages
     }
 
-    fn partition_requests(&self, partition: PartitionIndex, identity: Identity) -> Vec<Message> {
+    fn partition_requests(
+        &self,
+        partition: PartitionIndex,
+        id: TransactionalId,
+        identity: Identity,
+    ) -> Vec<Message> {
         let ghost = Ghost::NONE;
         let version = self.rules.transaction_version;
         let mut messages = Vec::new();
         if self.is_offsets(partition) {
-            let member = |id, generation| GroupMember {
-                id: ProducerIndex(id),
+            let member = |index, generation| GroupMember {
+                id: ProducerIndex(index),
                 generation: Generation(generation),
             };
             let members = [member(0, 1), member(0, 9), member(7, 1)].map(Some);
             messages.extend(members.into_iter().chain([None]).map(|member| {
                 Message::TxnOffsetCommit(TxnOffsetCommit {
                     correlation: CORRELATION,
-                    transactional_id: ID,
+                    transactional_id: id,
                     identity,
                     member,
                     offset: Payload(9),
@@ -125,7 +134,7 @@ impl World {
         for (sequence, transactional) in [(0, true), (1, true), (7, true), (0, false), (1, false)] {
             messages.push(Message::Produce(Produce {
                 correlation: CORRELATION,
-                transactional_id: transactional.then_some(ID),
+                transactional_id: transactional.then_some(id),
                 identity,
                 partition,
                 sequence: Sequence(sequence),
@@ -140,7 +149,7 @@ impl World {
                 messages.push(Message::WriteTxnMarkers(WriteTxnMarkers {
                     broker: BrokerId(0),
                     coordinator_epoch: CoordinatorEpoch(epoch),
-                    transactional_id: ID,
+                    transactional_id: id,
                     round: u8::MAX,
                     partition,
                     identity,
@@ -179,10 +188,10 @@ fn neighbours(identity: Identity) -> Vec<Identity> {
     found
 }
 
-fn init_requests(expected: Option<Identity>) -> Vec<Message> {
+fn init_requests(id: TransactionalId, expected: Option<Identity>) -> Vec<Message> {
     let plain = InitProducerId {
         correlation: CORRELATION,
-        transactional_id: Some(ID),
+        transactional_id: Some(id),
         expected,
         enable_2pc: false,
         keep_prepared_txn: false,

@@ -132,7 +132,12 @@ impl World {
             partition,
             identity,
             sequence,
-            error: ErrorCode::NotEnoughReplicas,
+            // Kafka's NETWORK_EXCEPTION, as the partition's and as the group's client is told it.
+            error: if self.is_offsets(partition) {
+                ErrorCode::CoordinatorLoadInProgress
+            } else {
+                ErrorCode::NotEnoughReplicas
+            },
             coordinator_epoch,
         };
         self.deliver_to_partition(state, partition, &lost, out)
