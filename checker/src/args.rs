@@ -3,7 +3,7 @@
 use crate::commands::conform_broker::{self, ReportFile};
 use crate::explorer::DEFAULT_ADDRESS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use fencepost_conformance::cases::Level;
+use fencepost_conformance::cases::{Configuration, Level};
 use fencepost_spec::scenario::RuleSet;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -272,6 +272,24 @@ pub struct Conform {
     /// Judge this broker, case by case.
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["list", "probe"])]
     pub bootstrap: Option<String>,
+    /// Start Apache Kafka (java and Maven) and judge it: one-node, two-brokers or replicated-log.
+    #[arg(long, value_name = "CONFIGURATION", value_parser = conform_broker::configuration,
+          conflicts_with_all = ["bootstrap", "list", "probe"])]
+    pub kafka: Option<Configuration>,
+    /// The `transaction.version` of the Kafka that --kafka starts.
+    #[arg(long, value_name = "N", default_value = "2", requires = "kafka",
+          value_parser = clap::value_parser!(i16).range(0..=2))]
+    pub transaction_version: i16,
+    /// Walk the model at random against the broker, for at least this many exchanges.
+    #[arg(long, value_name = "EXCHANGES")]
+    pub walk: Option<u32>,
+    /// The first walk's seed; the next ones follow it.
+    #[arg(long, value_name = "N", default_value = "1", requires = "walk")]
+    pub seed: u64,
+    /// Walks at the same time.
+    #[arg(long, value_name = "N", default_value = "4", requires = "walk",
+          value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub parallel: u16,
     /// Which cases to run against the broker: core, full, admin, fault, 2pc or slow.
     #[arg(long, value_name = "LEVEL", value_parser = conform_broker::level)]
     pub level: Option<Level>,

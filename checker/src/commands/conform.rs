@@ -44,6 +44,13 @@ pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
     if let Some(bootstrap) = &args.bootstrap {
         return conform_broker::judge(args, bootstrap, json);
     }
+    if let Some(configuration) = args.kafka {
+        return conform_broker::judge_kafka(args, configuration, json);
+    }
+    if args.walk.is_some() {
+        let message = "--walk goes with --bootstrap HOST:PORT or --kafka CONFIGURATION";
+        return Err(Failure::Usage(message.to_owned()));
+    }
     if args.level.is_some() || args.known_failures.is_some() || !args.report.is_empty() {
         let message = "--level, --known-failures and --report go with --bootstrap HOST:PORT";
         return Err(Failure::Usage(message.to_owned()));

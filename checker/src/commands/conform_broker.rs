@@ -5,7 +5,8 @@ use crate::exit::{Exit, Failure};
 use crate::output::say;
 use crate::traces;
 use fencepost_conformance::cases::{
-    self, CaseResult, Format, KnownFailures, Level, Options, Report, SuiteError,
+    self, CaseResult, Configuration, Format, Judge, KnownFailures, Level, Options, Report,
+    SuiteError, Walks,
 };
 use std::fmt::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -39,6 +40,20 @@ pub fn level(word: &str) -> Result<Level, String> {
     })
 }
 
+/// Reads a configuration's word.
+pub fn configuration(word: &str) -> Result<Configuration, String> {
+    Configuration::parse(word).ok_or_else(|| {
+        let words: Vec<_> = Configuration::ALL
+            .into_iter()
+            .map(Configuration::name)
+            .collect();
+        format!(
+            "no configuration `{word}`; expected one of {}",
+            words.join(", ")
+        )
+    })
+}
+
 /// Lists the cases.
 pub fn list(args: &Conform, json: bool) -> Result<Exit, Failure> {
     let listing = cases::list(&args.names);
@@ -52,6 +67,20 @@ pub fn list(args: &Conform, json: bool) -> Result<Exit, Failure> {
             text,
             "{:<12} {:<6} {:<7} {} [{}]",
             case.id, case.level, case.requirement, case.title, case.source
+        );
+    }
+    for row in &listing.undriven {
+        let every = |words: &[String], kind: &str| match words {
+            [] => format!("every {kind}"),
+            words => words.join(", "),
+        };
+        let _ = writeln!(
+            text,
+            "not driven: {} in {}: {}: {}",
+            every(&row.requests, "request"),
+            every(&row.states, "state"),
+            every(&row.answers, "answer"),
+            row.reason
         );
     }
     say(&text)?;
@@ -83,8 +112,29 @@ pub fn probe(bootstrap: &str, json: bool) -> Result<Exit, Failure> {
     Ok(Exit::AsExpected)
 }
 
+/// Starts Apache Kafka and judges it.
+pub fn judge_kafka(
+    args: &Conform,
+    configuration: Configuration,
+    json: bool,
+) -> Result<Exit, Failure> {
+    let judge = Judge::start(configuration, args.transaction_version)
+        .map_err(|error| Failure::Unreachable(error.to_string()))?;
+    let bootstrap = judge.bootstrap().to_string();
+    judge_with(args, &bootstrap, Some(judge), json)
+}
+
 /// Judges a broker.
 pub fn judge(args: &Conform, bootstrap: &str, json: bool) -> Result<Exit, Failure> {
+    judge_with(args, bootstrap, None, json)
+}
+
+fn judge_with(
+    args: &Conform,
+    bootstrap: &str,
+    judge: Option<Judge>,
+    json: bool,
+) -> Result<Exit, Failure> {
     if args.rules != RulesArg::All {
         let message = "--rules does not go with --bootstrap: the broker says under which it runs";
         return Err(Failure::Usage(message.to_owned()));
@@ -97,6 +147,12 @@ pub fn judge(args: &Conform, bootstrap: &str, json: bool) -> Result<Exit, Failur
         globs: args.names.clone(),
         level: args.level,
         known_failures,
+        judge,
+        walks: Walks {
+            steps: args.walk.map_or(0, |steps| steps as usize),
+            seed: args.seed,
+            parallel: usize::from(args.parallel),
+        },
         ..Options::default()
     };
     let progress = |result: &CaseResult| {
@@ -119,8 +175,8 @@ pub fn judge(args: &Conform, bootstrap: &str, json: bool) -> Result<Exit, Failur
 
 /// The failures in full, then the sum.
 fn stories(report: &Report) -> String {
-    let told = report.cases.iter().map(CaseResult::story);
-    let mut text: String = told.filter(|story| !story.is_empty()).collect();
+    let told = report.cases.iter().filter(|case| case.is_told());
+    let mut text: String = told.map(CaseResult::story).collect();
     text.push_str(&report.summary());
     text.push('\n');
     text

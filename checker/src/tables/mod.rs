@@ -140,3 +140,25 @@ fn form(request: CellRequest) -> String {
     }
     .to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fencepost_conformance::cases::{UNDRIVEN, is_toured};
+
+    /// Under both versions: every cell has a case that drives it on a broker, or a reason why none
+    /// can.
+    #[test]
+    fn every_cell_is_toured_or_has_a_reason() {
+        for version in [TransactionVersion::Tv1, TransactionVersion::Tv2] {
+            for cell in printed() {
+                let driven = is_toured(version, &cell);
+                let reasoned = UNDRIVEN.iter().any(|it| it.covers(&cell));
+                assert!(
+                    driven != reasoned,
+                    "{cell} under {version}: driven {driven}"
+                );
+            }
+        }
+    }
+}

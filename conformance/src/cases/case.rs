@@ -1,6 +1,9 @@
 //! What a case is: a stable id, what it needs, where the rule comes from, and its steps.
 
+use super::judge::Configuration;
 use super::stage::{Outcome, Stage};
+use super::tour::Tour;
+use super::walk;
 use crate::wire::VersionRange;
 
 /// How strongly the rule binds a broker.
@@ -95,6 +98,10 @@ pub enum Need {
     },
     /// A cluster whose finalized `transaction.version` is at least this.
     TransactionVersion(i16),
+    /// A second broker, which does not coordinate.
+    SecondBroker,
+    /// A broker that we started in this configuration, and may halt or restart.
+    Judge(Configuration),
 }
 
 impl std::fmt::Display for Need {
@@ -102,6 +109,10 @@ impl std::fmt::Display for Need {
         match self {
             Self::Api { name, version, .. } => write!(f, "{name} v{version}"),
             Self::TransactionVersion(level) => write!(f, "transaction.version {level}"),
+            Self::SecondBroker => f.write_str("a second broker"),
+            Self::Judge(configuration) => {
+                write!(f, "a judge of our own (--kafka {})", configuration.name())
+            }
         }
     }
 }
@@ -121,7 +132,26 @@ pub fn spoken(key: i16, version: i16, range: VersionRange) -> Option<i16> {
 }
 
 /// The steps of a case.
-pub type Body = fn(&mut Stage) -> Outcome;
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// Written by hand.
+    Written(fn(&mut Stage) -> Outcome),
+    /// A way of the tour.
+    Toured(&'static Tour),
+    /// A random walk of this seed.
+    Walk(u64),
+}
+
+impl Body {
+    /// Plays the steps.
+    pub(super) fn play(self, stage: &mut Stage) -> Outcome {
+        match self {
+            Self::Written(steps) => steps(stage),
+            Self::Toured(tour) => tour.play(stage),
+            Self::Walk(seed) => walk::play(stage, seed),
+        }
+    }
+}
 
 /// A case of the suite.
 #[derive(Clone, Copy, Debug)]

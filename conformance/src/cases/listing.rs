@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::glob;
+use super::tour::UNDRIVEN;
 
 /// One case, for a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,12 +33,27 @@ pub struct Listing {
     pub ok: bool,
     /// The cases.
     pub cases: Vec<CaseRow>,
+    /// Cells of the decision tables that no case can drive.
+    pub undriven: Vec<UndrivenRow>,
+}
+
+/// Cells that the tour leaves out for one reason; an empty list stands for all of its kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UndrivenRow {
+    /// The requests.
+    pub requests: Vec<String>,
+    /// The states.
+    pub states: Vec<String>,
+    /// The answers.
+    pub answers: Vec<String>,
+    /// Why.
+    pub reason: String,
 }
 
 /// Every case whose id matches one of `globs`, or every case where there are none.
 #[must_use]
 pub fn list(globs: &[String]) -> Listing {
-    let cases = super::table::all()
+    let cases = super::all()
         .into_iter()
         .filter(|case| globs.is_empty() || globs.iter().any(|it| glob::matches(it, case.id)))
         .map(|case| CaseRow {
@@ -54,6 +70,16 @@ pub fn list(globs: &[String]) -> Listing {
         schema_version: super::report::SCHEMA_VERSION,
         ok: true,
         cases,
+        undriven: UNDRIVEN
+            .iter()
+            .filter(|_| globs.is_empty() || globs.iter().any(|it| glob::matches(it, "tour/*")))
+            .map(|it| UndrivenRow {
+                requests: it.requests.iter().map(|it| format!("{it:?}")).collect(),
+                states: it.states.iter().map(ToString::to_string).collect(),
+                answers: it.answers.iter().map(ToString::to_string).collect(),
+                reason: it.reason.to_owned(),
+            })
+            .collect(),
     }
 }
 
@@ -65,9 +91,9 @@ mod tests {
     use crate::cases::{Level, all};
 
     /// The areas that ids may have.
-    const AREAS: [&str; 13] = [
+    const AREAS: [&str; 14] = [
         "init", "seq", "parts", "offsets", "end", "markers", "fence", "visible", "lso", "tv2",
-        "epoch", "admin", "2pc",
+        "epoch", "admin", "2pc", "tour",
     ];
 
     #[test]
@@ -83,8 +109,14 @@ mod tests {
             );
             assert!(AREAS.contains(&case.area()), "{}", case.id);
             let number = case.id.split('/').nth(1).unwrap_or_default();
+            let numbered = number.len() == 2 && number.parse::<u8>().is_ok();
+            let names_a_cell = case.id.split('/').count() == 4;
             assert!(
-                number.len() == 2 && number.parse::<u8>().is_ok(),
+                if case.area() == "tour" {
+                    names_a_cell
+                } else {
+                    numbered
+                },
                 "{}",
                 case.id
             );

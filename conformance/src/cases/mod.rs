@@ -10,6 +10,7 @@
 
 mod case;
 mod glob;
+mod judge;
 mod known_failures;
 mod listing;
 mod oracle;
@@ -19,12 +20,26 @@ mod route;
 mod runner;
 mod stage;
 mod table;
+mod tour;
+mod walk;
 
 pub use case::{Case, Level, Need, Requirement};
+pub use judge::{Configuration, Judge};
 pub use known_failures::{KnownFailures, UnreadableLine};
-pub use listing::{CaseRow, Listing, list};
+pub use listing::{CaseRow, Listing, UndrivenRow, list};
 pub use probe::{LevelRow, Probe, probe};
 pub use report::{Format, UnknownFormat};
 pub use runner::{CaseResult, Options, Report, SuiteError, Verdict, run};
 pub use stage::Exchange;
-pub use table::all;
+pub use tour::{UNDRIVEN, Undriven, is_toured};
+pub use walk::Walks;
+
+/// Every case that has a fixed place: those written by hand, the tour, then those that restart the
+/// broker.
+#[must_use]
+pub fn all() -> Vec<Case> {
+    let mut cases = table::all();
+    cases.extend(tour::cases());
+    cases.extend(table::judged::CASES);
+    cases
+}

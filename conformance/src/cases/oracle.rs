@@ -7,10 +7,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use fencepost_spec::coordinator::Stage;
+use fencepost_spec::coordinator::{Role, Stage};
 use fencepost_spec::coverage::Cell;
 use fencepost_spec::error_code::ErrorCode;
+use fencepost_spec::fault::Fault;
 use fencepost_spec::message::{Correlation, Message};
+use fencepost_spec::partition::Partition;
 use fencepost_spec::rules::Rules;
 use fencepost_spec::scenario::Scenario;
 use fencepost_spec::types::*;
@@ -48,6 +50,17 @@ pub struct Allowed {
     after: State,
 }
 
+/// What a broker cannot do although it is its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Everything goes on.
+    Nothing,
+    /// No record of the transaction-state log is replicated.
+    Log,
+    /// No marker arrives.
+    Markers,
+}
+
 /// The states that a broker may be in.
 #[derive(Clone, Debug)]
 pub struct Oracle {
@@ -55,6 +68,7 @@ pub struct Oracle {
     states: Vec<State>,
     bound: BTreeMap<ProducerId, i64>,
     number: u8,
+    held: Held,
 }
 
 impl Oracle {
@@ -73,6 +87,7 @@ impl Oracle {
             states,
             bound: BTreeMap::new(),
             number: 0,
+            held: Held::Nothing,
         }
     }
 
@@ -112,26 +127,9 @@ impl Oracle {
 
     /// Every answer that the model allows to `request`, with the state after it.
     pub fn ask(&self, request: &Message) -> Vec<Allowed> {
-        let to_coordinator = matches!(
-            request,
-            Message::InitProducerId(_)
-                | Message::AddPartitionsToTxn(_)
-                | Message::AddOffsetsToTxn(_)
-                | Message::EndTxn(_)
-                | Message::VerifyPartition(_)
-        );
-        let deliver = Action::Deliver {
-            message: *request,
-            broker: to_coordinator.then_some(BrokerId(0)),
-        };
         let mut allowed: Vec<Allowed> = Vec::new();
         let mut seen = HashSet::new();
-        let mut open: Vec<(State, Option<Cell>)> = Vec::new();
-        for state in self.reachable() {
-            let mut asked = state;
-            asked.network.push(*request);
-            open.extend(self.world.take_with_cell(&asked, &deliver));
-        }
+        let mut open = self.delivered(request);
         while let Some((mut state, cell)) = open.pop() {
             if let Some(answer) = take_answer(&mut state, request) {
                 allowed.push(Allowed {
@@ -149,6 +147,88 @@ impl Oracle {
             }
         }
         allowed
+    }
+
+    /// Every answer to `request` of a broker that does not coordinate; it changes nothing.
+    pub fn ask_elsewhere(&self, request: &Message) -> Vec<Allowed> {
+        let mut follower = self.clone();
+        for state in &mut follower.states {
+            state.coordinators[0].role = Role::Follower;
+        }
+        let mut allowed = follower.ask(request);
+        for one in &mut allowed {
+            one.after.coordinators[0].role = Role::Leader;
+        }
+        allowed
+    }
+
+    /// The broker has taken `request` and owes the answer, which nobody waits for.
+    pub fn leave_unanswered(&mut self, request: &Message) {
+        let mut seen = HashSet::new();
+        self.states = self
+            .delivered(request)
+            .into_iter()
+            .map(|(state, _)| state)
+            .filter(|state| seen.insert(state.clone()))
+            .collect();
+    }
+
+    /// What the broker cannot do from here on.
+    pub fn hold(&mut self, held: Held) {
+        self.held = held;
+    }
+
+    /// The broker starts again: the coordinator loads its log, the partitions their producer state.
+    pub fn restart(&mut self) {
+        let partitions = self
+            .states
+            .first()
+            .map_or(0, |it| it.partitions.len() as u8);
+        let mut actions = vec![
+            Action::CrashCoordinator(BrokerId(0)),
+            Action::LearnElected(BrokerId(0)),
+            Action::Load(BrokerId(0)),
+        ];
+        for index in (0..partitions).map(PartitionIndex) {
+            actions.extend([Action::Restart(index), Action::Recover(index)]);
+        }
+        let world = &self.world;
+        let restarted = self.reachable().into_iter().filter_map(|mut state| {
+            state.budgets = state
+                .budgets
+                .with(Fault::CoordinatorCrash, 1)
+                .with(Fault::Restart, partitions);
+            actions
+                .iter()
+                .try_fold(state, |state, action| world.take(&state, action))
+        });
+        self.states = restarted.collect();
+    }
+
+    /// Whether the broker has nothing left to do by itself, whichever state it is in.
+    pub fn is_settled(&self) -> bool {
+        self.states
+            .iter()
+            .all(|state| self.background(state).is_empty())
+    }
+
+    /// One of the states.
+    pub fn any_state(&self) -> Option<&State> {
+        self.states.first()
+    }
+
+    /// The states right after `request` has reached its actor.
+    fn delivered(&self, request: &Message) -> Vec<(State, Option<Cell>)> {
+        let to_coordinator = is_to_coordinator(request);
+        let deliver = Action::Deliver {
+            message: *request,
+            broker: to_coordinator.then_some(BrokerId(0)),
+        };
+        let asked = self.reachable().into_iter().filter_map(|mut state| {
+            state.network.push(*request);
+            self.world.take_with_cell(&state, &deliver)
+        });
+        asked.collect()
     }
 
     /// Keeps the states that could have given an answer.
@@ -200,10 +280,33 @@ impl Oracle {
             .iter()
             .filter_map(|state| {
                 let mut due = state.clone();
-                due.budgets = due.budgets.with(fencepost_spec::fault::Fault::Timer, 1);
+                due.budgets = due.budgets.with(Fault::Timer, 1);
                 self.world.take(&due, &action)
             })
             .collect();
+    }
+
+    /// The topic is deleted.
+    pub fn delete_topic(&mut self) {
+        for state in &mut self.states {
+            for partition in state
+                .partitions
+                .iter_mut()
+                .take(usize::from(DATA_PARTITIONS))
+            {
+                *partition = Partition::new(partition.index, partition.pace);
+                partition.deleted = true;
+            }
+        }
+    }
+
+    /// A second member joins, and the group waits for the first one.
+    pub fn begin_rebalance(&mut self) {
+        for state in &mut self.states {
+            if let Some(group) = state.group.as_mut() {
+                group.prepare_rebalance();
+            }
+        }
     }
 
     /// A plain OffsetCommit of the group, which the model has no message for.
@@ -226,10 +329,14 @@ impl Oracle {
 
     /// The steps that a broker takes by itself in `state`.
     fn background(&self, state: &State) -> Vec<(State, Option<Cell>)> {
-        let mut actions = vec![Action::CommitRecord, Action::Materialise];
+        let mut actions = vec![Action::Materialise];
+        if self.held != Held::Log {
+            actions.push(Action::CommitRecord);
+        }
         for message in &state.network {
             let own = !matches!(message, Message::WriteTxnMarkersAnswer(m) if m.round == OUR_ROUND);
-            if own && !message.is_answer_to_producer() {
+            let held = self.held == Held::Markers && matches!(message, Message::WriteTxnMarkers(_));
+            if own && !held && !message.is_answer_to_producer() {
                 let asks = matches!(message, Message::VerifyPartition(_));
                 actions.push(Action::Deliver {
                     message: *message,
@@ -251,6 +358,17 @@ impl Oracle {
             .filter_map(|action| self.world.take_with_cell(state, action))
             .collect()
     }
+}
+
+fn is_to_coordinator(request: &Message) -> bool {
+    matches!(
+        request,
+        Message::InitProducerId(_)
+            | Message::AddPartitionsToTxn(_)
+            | Message::AddOffsetsToTxn(_)
+            | Message::EndTxn(_)
+            | Message::VerifyPartition(_)
+    )
 }
 
 /// Takes the answer to `request` out of the network, if it is there.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::case::{Case, Level, Need, spoken};
+use super::judge::Configuration;
 use super::runner::SuiteError;
 use crate::wire::{ApiVersionsAnswer, Connection, ErrorCode};
 
@@ -43,7 +44,7 @@ pub struct Probe {
 /// [`SuiteError`] where there is no broker, or it does not answer ApiVersions.
 pub fn probe(bootstrap: SocketAddr, timeout: Duration) -> Result<Probe, SuiteError> {
     let answer = api_versions(bootstrap, timeout)?;
-    let cases = super::table::all();
+    let cases = super::all();
     let levels = Level::ALL
         .into_iter()
         .map(|level| level_row(level, &cases, &answer))
@@ -60,7 +61,7 @@ pub fn probe(bootstrap: SocketAddr, timeout: Duration) -> Result<Probe, SuiteErr
 fn level_row(level: Level, cases: &[Case], answer: &ApiVersionsAnswer) -> LevelRow {
     let of_level: Vec<&Case> = cases.iter().filter(|case| case.level == level).collect();
     let mut missing: Vec<(Need, usize)> = Vec::new();
-    for need in of_level.iter().filter_map(|case| lacks(case, answer)) {
+    for need in of_level.iter().filter_map(|case| lacks(case, answer, None)) {
         match missing.iter_mut().find(|(it, _)| *it == need) {
             Some((_, count)) => *count += 1,
             None => missing.push((need, 1)),
@@ -99,12 +100,19 @@ pub fn api_versions(
 }
 
 /// The first need of a case that a broker does not meet.
-pub fn lacks(case: &Case, answer: &ApiVersionsAnswer) -> Option<Need> {
+pub fn lacks(
+    case: &Case,
+    answer: &ApiVersionsAnswer,
+    judge: Option<Configuration>,
+) -> Option<Need> {
     case.needs.iter().copied().find(|need| match need {
         Need::Api { key, version, .. } => answer
             .apis
             .get(key)
             .is_none_or(|range| spoken(*key, *version, *range).is_none()),
         Need::TransactionVersion(level) => answer.transaction_version() < *level,
+        // Only the case itself can see how many brokers there are, and skips where there is one.
+        Need::SecondBroker => false,
+        Need::Judge(configuration) => judge != Some(*configuration),
     })
 }

@@ -7,12 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::wire::{Connection, CoordinatorKey, ErrorCode, TopicPartition, WireError};
 
+/// How long an answer that was held back is waited for.
+const LATE: Duration = Duration::from_secs(20);
+
 /// Connections of one case.
 #[derive(Debug)]
 pub struct Route {
     bootstrap: SocketAddr,
     timeout: Duration,
     deadline: Instant,
+    /// Ask a broker that does not coordinate.
+    pub elsewhere: bool,
     open: BTreeMap<SocketAddr, Connection>,
     coordinators: BTreeMap<String, SocketAddr>,
     leaders: BTreeMap<TopicPartition, SocketAddr>,
@@ -25,10 +30,30 @@ impl Route {
             bootstrap,
             timeout,
             deadline,
+            elsewhere: false,
             open: BTreeMap::new(),
             coordinators: BTreeMap::new(),
             leaders: BTreeMap::new(),
         }
+    }
+
+    /// Connections of its own with another timeout, to the same brokers.
+    pub fn aside(&self, timeout: Duration) -> Self {
+        Self {
+            coordinators: self.coordinators.clone(),
+            leaders: self.leaders.clone(),
+            ..Self::new(self.bootstrap, timeout, self.deadline)
+        }
+    }
+
+    /// Waits for the answers that are still to come.
+    pub fn take_late_answers(&mut self) -> Result<(), WireError> {
+        for connection in self.open.values_mut() {
+            if connection.is_owed_an_answer() {
+                connection.take_late_answer(LATE)?;
+            }
+        }
+        Ok(())
     }
 
     /// The broker that was named to the suite.
@@ -56,7 +81,21 @@ impl Route {
                 address
             }
         };
+        if self.elsewhere {
+            let other = self.other_than(address)?;
+            return self.at(other);
+        }
         self.at(address)
+    }
+
+    fn other_than(&mut self, coordinator: SocketAddr) -> Result<SocketAddr, WireError> {
+        for broker in self.any()?.brokers()? {
+            let address = resolve(&broker.host, broker.port)?;
+            if address != coordinator {
+                return Ok(address);
+            }
+        }
+        Err(waited("a second broker"))
     }
 
     fn find_coordinator(&mut self, key: CoordinatorKey<'_>) -> Result<SocketAddr, WireError> {

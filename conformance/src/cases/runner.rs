@@ -1,6 +1,7 @@
 //! Runs cases against a broker and says what each of them found.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -9,9 +10,11 @@ use serde::Serialize;
 
 use super::case::{Case, Level, Requirement};
 use super::glob;
+use super::judge::Judge;
 use super::known_failures::KnownFailures;
 use super::probe::{api_versions, lacks};
 use super::stage::{Exchange, Setting, Stage, Stop, rules_of};
+use super::walk::{self, Walks};
 use crate::wire::{ApiVersionsAnswer, WireError};
 
 /// What is run, and how long it may take.
@@ -32,6 +35,10 @@ pub struct Options {
     pub total_limit: Duration,
     /// The oracle's rules; none for those of Apache Kafka at the cluster's level.
     pub rules: Option<Rules>,
+    /// The judge, where we started the broker ourselves.
+    pub judge: Option<Judge>,
+    /// Random walks, after the cases; none where their steps are 0.
+    pub walks: Walks,
 }
 
 impl Default for Options {
@@ -44,6 +51,8 @@ impl Default for Options {
             case_limit: Duration::from_secs(30),
             total_limit: Duration::from_secs(600),
             rules: None,
+            judge: None,
+            walks: Walks::default(),
         }
     }
 }
@@ -179,6 +188,7 @@ pub fn run(
             .rules
             .clone()
             .unwrap_or_else(|| rules_of(answer.transaction_version())),
+        judge: options.judge.clone(),
     };
     let begun = Instant::now();
     let mut results = Vec::new();
@@ -188,7 +198,46 @@ pub fn run(
         progress(&result);
         results.push(result);
     }
+    let playing = |case| {
+        let left = options.total_limit.saturating_sub(begun.elapsed());
+        one(case, &setting, &answer, options, left)
+    };
+    results.extend(walked(&options.walks, playing, progress));
     Ok(summed(&setting, results, begun.elapsed()))
+}
+
+/// Plays walk after walk, several at a time, until enough steps are taken or one is skipped for
+/// want of time.
+fn walked(
+    walks: &Walks,
+    play: impl Fn(Case) -> CaseResult + Sync,
+    mut progress: impl FnMut(&CaseResult),
+) -> Vec<CaseResult> {
+    let next = AtomicU64::new(walks.seed);
+    let steps = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let mut results = Vec::new();
+    std::thread::scope(|scope| {
+        for _ in 0..walks.parallel.max(1) {
+            let (sender, play, next, steps) = (sender.clone(), &play, &next, &steps);
+            scope.spawn(move || {
+                while steps.load(Ordering::Relaxed) < walks.steps {
+                    let result = play(walk::case(next.fetch_add(1, Ordering::Relaxed)));
+                    steps.fetch_add(result.steps, Ordering::Relaxed);
+                    let over = result.verdict == Verdict::Skip;
+                    if sender.send(result).is_err() || over {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for result in receiver {
+            progress(&result);
+            results.push(result);
+        }
+    });
+    results
 }
 
 fn chosen(options: &Options) -> Result<Vec<Case>, SuiteError> {
@@ -196,13 +245,18 @@ fn chosen(options: &Options) -> Result<Vec<Case>, SuiteError> {
         (None, true) => Some(Level::Core),
         (level, _) => level,
     };
-    let cases: Vec<Case> = super::table::all()
+    // Walks alone, where no level is asked for.
+    if options.walks.steps > 0 && options.level.is_none() && options.globs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut cases: Vec<Case> = super::all()
         .into_iter()
         .filter(|case| level.is_none_or(|level| level.includes(case.level)))
         .filter(|case| {
             options.globs.is_empty() || options.globs.iter().any(|it| glob::matches(it, case.id))
         })
         .collect();
+    cases.extend(options.globs.iter().filter_map(|id| walk::named(id)));
     if cases.is_empty() {
         let level = level.map_or("any level", Level::name);
         return Err(SuiteError::NoCase(format!(
@@ -221,7 +275,11 @@ fn one(
     left: Duration,
 ) -> CaseResult {
     let begun = Instant::now();
-    let (stop, exchanges) = if let Some(need) = lacks(&case, answer) {
+    let (stop, exchanges) = if let Some(need) = lacks(
+        &case,
+        answer,
+        options.judge.as_ref().map(Judge::configuration),
+    ) {
         (
             Some(Stop::Skip(format!("the broker lacks {need}"))),
             Vec::new(),
@@ -253,10 +311,18 @@ fn one(
         seconds: begun.elapsed().as_secs_f64(),
         steps,
         exchanges: kept,
-        reproduce: format!(
-            "fencepost conform --bootstrap {} {}",
-            setting.bootstrap, case.id
+        reproduce: reproduce(setting, case.id),
+    }
+}
+
+fn reproduce(setting: &Setting, id: &str) -> String {
+    match &setting.judge {
+        Some(judge) => format!(
+            "fencepost conform --kafka {} --transaction-version {} {id}",
+            judge.configuration().name(),
+            setting.transaction_version
         ),
+        None => format!("fencepost conform --bootstrap {} {id}", setting.bootstrap),
     }
 }
 
@@ -276,7 +342,7 @@ fn played(case: Case, setting: &Setting, left: Duration) -> (Option<Stop>, Vec<E
         .name(case.id.to_owned())
         .spawn(move || {
             let mut stage = Stage::new(&setting, case.id);
-            let outcome = stage.open().and_then(|()| (case.body)(&mut stage));
+            let outcome = stage.open().and_then(|()| case.body.play(&mut stage));
             stage.clear();
             // The receiver is gone where the case took too long: then nobody asks any more.
             let _ = sender.send((outcome.err(), stage.into_exchanges()));
@@ -349,7 +415,7 @@ mod tests {
     use super::*;
 
     fn first(level: Level) -> Case {
-        let all = super::super::table::all();
+        let all = super::super::all();
         all.into_iter()
             .find(|case| case.level == level)
             .expect("a case")

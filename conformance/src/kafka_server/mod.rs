@@ -50,6 +50,25 @@ impl KafkaConfig {
     }
 }
 
+impl KafkaConfig {
+    /// Two brokers that both have every partition of `__transaction_state`: while broker 2 is
+    /// paused, which it may be for half a minute, nothing of that log is replicated.
+    #[must_use]
+    pub fn replicated_log(transaction_version: i16) -> Self {
+        let properties = [
+            ("transaction.state.log.replication.factor", "2"),
+            ("broker.session.timeout.ms", "30000"),
+            ("replica.lag.time.max.ms", "30000"),
+        ];
+        Self {
+            properties: properties
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .to_vec(),
+            ..Self::two_brokers(transaction_version)
+        }
+    }
+}
+
 /// Why Kafka did not start.
 #[derive(Debug)]
 pub enum StartError {

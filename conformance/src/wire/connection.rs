@@ -186,6 +186,29 @@ pub(super) fn read<R: Request>(version: i16, answer: Bytes) -> Result<R::Respons
     Ok(decoded)
 }
 
+impl Connection {
+    /// Whether an answer is still to come.
+    #[must_use]
+    pub const fn is_owed_an_answer(&self) -> bool {
+        self.next_expected_id != self.next_correlation_id
+    }
+
+    /// Waits up to `timeout` for the oldest answer that is still to come, and throws it away.
+    ///
+    /// # Errors
+    /// As [`Self::receive`].
+    pub fn take_late_answer(&mut self, timeout: Duration) -> Result<(), WireError> {
+        self.stream.set_read_timeout(Some(timeout))?;
+        let plain = Frame {
+            api_key: 0,
+            api_version: 0,
+            request_header: 1,
+            response_header: 0,
+        };
+        self.receive(plain).map(|_| ())
+    }
+}
+
 /// The frame of a request that the protocol crate knows.
 fn frame_of<R: Request>(version: i16) -> Frame {
     Frame {

@@ -39,7 +39,8 @@ impl CaseResult {
     }
 
     /// Whether the case's story belongs to the report.
-    pub(super) fn is_told(&self) -> bool {
+    #[must_use]
+    pub const fn is_told(&self) -> bool {
         match self.verdict {
             Verdict::Fail | Verdict::Inconclusive => true,
             Verdict::Pass | Verdict::Skip | Verdict::Known | Verdict::UnexpectedPass => false,

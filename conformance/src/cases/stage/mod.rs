@@ -6,16 +6,18 @@
 //! allowed.
 
 mod coordinator;
+mod judge;
 mod offsets;
 mod partition;
 mod reads;
 mod setup;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use fencepost_spec::coverage::Cell;
 use fencepost_spec::error_code::ErrorCode as ModelError;
 use fencepost_spec::message::Message;
 use fencepost_spec::rules::Rules;
@@ -23,18 +25,21 @@ use fencepost_spec::types::*;
 use serde::Serialize;
 
 use super::case::spoken;
+use super::judge::Judge;
 use super::oracle::{Allowed, ModelAnswer, Oracle};
 use super::route::{Route, waited};
 use crate::wire::{ErrorCode, GroupMember, Producer, TopicPartition, VersionRange, WireError};
 
 pub use fencepost_spec::types::TransactionResult::{Abort, Commit};
-pub use partition::MarkerForm;
+pub use partition::{FAR_EPOCH, MarkerForm};
 pub use setup::Setting;
 
 /// COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_LEADER_OR_FOLLOWER:
 /// an honest broker may answer so at any moment, and the client asks again.
 const TRANSIENT: [i16; 4] = [14, 15, 16, 6];
 const AGAIN: Duration = Duration::from_millis(5);
+/// How long a request that cannot be answered is waited for: it has arrived by then.
+const UNANSWERED: Duration = Duration::from_millis(250);
 
 /// How a case ends before its last step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,6 +120,28 @@ pub struct Stage {
     payload: u8,
     held: bool,
     exchanges: Vec<Exchange>,
+    cells: BTreeSet<Cell>,
+    manner: Manner,
+    judge: Option<Judge>,
+    /// The judge's second broker is halted.
+    halted: bool,
+    /// Connections whose last request is answered once what is held goes on.
+    unanswered: Vec<Route>,
+    /// Connections that stay open for their own sake.
+    aside: Vec<Route>,
+}
+
+/// How the next requests are put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// To whoever is responsible, again while the answer is "ask again" and another is possible.
+    Insisting,
+    /// Once: whatever is allowed is an answer.
+    Once,
+    /// To a broker that does not coordinate the id.
+    Elsewhere,
+    /// On a connection of its own, and the answer is not waited for: the broker cannot give it.
+    Unanswered,
 }
 
 impl Stage {
@@ -137,7 +164,31 @@ impl Stage {
             payload: 0,
             held: false,
             exchanges: Vec::new(),
+            cells: BTreeSet::new(),
+            manner: Manner::Insisting,
+            judge: setting.judge.clone(),
+            halted: false,
+            unanswered: Vec::new(),
+            aside: Vec::new(),
         }
+    }
+
+    /// How requests are put from here on.
+    pub fn put(&mut self, manner: Manner) {
+        self.manner = manner;
+        self.route.elsewhere = manner == Manner::Elsewhere;
+    }
+
+    /// The cells that the last request of the model may have taken.
+    #[must_use]
+    pub const fn cells(&self) -> &BTreeSet<Cell> {
+        &self.cells
+    }
+
+    /// The model's side, for whoever chooses the next request by it.
+    #[must_use]
+    pub const fn oracle(&self) -> &Oracle {
+        &self.oracle
     }
 
     /// What has been asked and answered so far.
@@ -161,6 +212,22 @@ impl Stage {
     #[must_use]
     pub fn me(&self) -> Identity {
         self.identities[self.active].unwrap_or(Identity::new(STRANGER, ProducerEpoch::FIRST))
+    }
+
+    /// The identity that the active id's coordinator holds, as far as the model knows.
+    #[must_use]
+    pub fn stored(&self) -> Identity {
+        let stored = self
+            .oracle
+            .any_state()
+            .and_then(|state| state.coordinators[0].slots[self.active].metadata);
+        stored.map_or_else(|| self.me(), |metadata| metadata.identity())
+    }
+
+    /// Whether the cluster takes the requests of TV2.
+    #[must_use]
+    pub const fn takes_tv2(&self) -> bool {
+        self.transaction_version >= 1
     }
 
     /// The client's producer id at another epoch.
@@ -225,8 +292,14 @@ impl Stage {
         seen: impl Fn(ModelError) -> ModelError,
         mut send: impl FnMut(&mut Route) -> Result<Real, WireError>,
     ) -> Result<Real, Stop> {
+        if self.manner == Manner::Unanswered {
+            return self.leave_unanswered(request, message, send);
+        }
         loop {
-            let allowed = self.oracle.ask(message);
+            let allowed = match self.manner {
+                Manner::Elsewhere => self.oracle.ask_elsewhere(message),
+                Manner::Insisting | Manner::Once | Manner::Unanswered => self.oracle.ask(message),
+            };
             if allowed.is_empty() {
                 return Err(Stop::Unclear(format!(
                     "the model does not answer {request}"
@@ -243,9 +316,12 @@ impl Stage {
             let again = if matching.is_empty() {
                 TRANSIENT.contains(&real.error.0)
             } else {
-                matching.iter().any(|it| it.answer.error.is_retriable()) && other
+                let insists = self.manner == Manner::Insisting;
+                insists && other && matching.iter().any(|it| it.answer.error.is_retriable())
             };
             let first = matching.first().map(|it| it.answer);
+            let cells = matching.iter().filter_map(|it| it.cell);
+            self.cells = cells.collect();
             if let Some(identity) = first.and_then(|answer| answer.identity) {
                 self.oracle.name(identity.producer_id, real.producer.id);
             }
@@ -269,6 +345,34 @@ impl Stage {
                 None => Err(Stop::Wrong(format!("{request}: {}", self.shown(&real)))),
             };
         }
+    }
+
+    /// Sends a request that the broker cannot answer now, on a connection of its own.
+    fn leave_unanswered(
+        &mut self,
+        request: &str,
+        message: &Message,
+        mut send: impl FnMut(&mut Route) -> Result<Real, WireError>,
+    ) -> Result<Real, Stop> {
+        use std::io::ErrorKind::{TimedOut, WouldBlock};
+        let mut aside = self.route.aside(UNANSWERED);
+        match send(&mut aside) {
+            Err(WireError::Io(error)) if matches!(error.kind(), TimedOut | WouldBlock) => {}
+            Err(error) => return Err(error.into()),
+            Ok(real) => {
+                let answer = self.shown(&real);
+                return Err(Stop::Unclear(format!("{request} is answered: {answer}")));
+            }
+        }
+        self.unanswered.push(aside);
+        self.oracle.leave_unanswered(message);
+        self.exchanges.push(Exchange {
+            request: request.to_owned(),
+            answer: "none yet".to_owned(),
+            allowed: vec!["none yet".to_owned()],
+            rule: "the log is held".to_owned(),
+        });
+        Ok(Real::error(ErrorCode::NONE))
     }
 
     fn fits(

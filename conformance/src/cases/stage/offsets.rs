@@ -9,6 +9,8 @@ use super::{Outcome, Real, Stage, Stop};
 use crate::cases::route::waited;
 use crate::wire::{CoordinatorKey, ErrorCode, GroupMember, TxnOffsetCommit};
 
+/// How long the second member's JoinGroup is waited for: it has arrived by then.
+const SECOND_MEMBER: std::time::Duration = std::time::Duration::from_millis(300);
 const MEMBER_ID_REQUIRED: ErrorCode = ErrorCode(79);
 
 impl Stage {
@@ -42,6 +44,23 @@ impl Stage {
         self.oracle.set_generation(generation);
         self.member = Some(member);
         Ok(generation)
+    }
+
+    /// A second member asks to join: the group waits for the first one, which says nothing.
+    pub fn begin_rebalance(&mut self) -> Outcome {
+        let group = self.group.clone();
+        let mut aside = self.route.aside(SECOND_MEMBER);
+        let coordinator = aside.coordinator(CoordinatorKey::Group(&group))?;
+        let asked = coordinator.join_group(&group, "", None)?;
+        if asked.error == MEMBER_ID_REQUIRED {
+            let joined = coordinator.join_group(&group, &asked.member.member_id, None);
+            if let Ok(answer) = joined {
+                return Err(Stop::Unclear(format!("JoinGroup: {}", answer.error)));
+            }
+        }
+        self.aside.push(aside);
+        self.oracle.begin_rebalance();
+        Ok(())
     }
 
     /// The member leaves, so that the group is empty.
@@ -191,8 +210,14 @@ impl Stage {
     pub fn fetch_offset(&mut self, require_stable: bool) -> Outcome {
         self.require(9, "OffsetFetch", 7)?;
         let (group, partition) = (self.group.clone(), self.topic_partition());
-        let coordinator = self.route.coordinator(CoordinatorKey::Group(&group))?;
-        let found = coordinator.offset_fetch(&group, &partition, require_stable)?;
+        let found = loop {
+            let coordinator = self.route.coordinator(CoordinatorKey::Group(&group))?;
+            let found = coordinator.offset_fetch(&group, &partition, require_stable)?;
+            let transient = super::TRANSIENT.contains(&found.error.0);
+            if !transient || !self.route.pause(std::time::Duration::from_millis(10)) {
+                break found;
+            }
+        };
         let answer = format!("{} {}", found.error, found.offset);
         let seen = |state: &fencepost_spec::world::State| {
             let group = state.group.as_deref().cloned().unwrap_or_default();

@@ -8,10 +8,13 @@ use super::coordinator::on_wire;
 use super::words::pair;
 use super::{Outcome, Real, Stage, Stop};
 use crate::cases::oracle::OUR_ROUND;
-use crate::wire::{Batch, Marker};
+use crate::cases::route::waited;
+use crate::wire::{Batch, ErrorCode, IsolationLevel, Marker};
 
-/// A coordinator epoch that no real coordinator reaches, and its name in the model.
-const FAR: (i32, u8) = (1_000_000, 200);
+/// A coordinator epoch that no real coordinator reaches, and its name.
+const FAR: (i32, u8) = (1_000_000, FAR_EPOCH);
+/// The name in the model of a coordinator epoch that no real coordinator reaches.
+pub const FAR_EPOCH: u8 = 200;
 
 /// How a marker is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +152,39 @@ impl Stage {
     /// of the client stays in Prepare*.
     pub fn hold_markers(&mut self) -> Outcome {
         self.marker(MarkerForm::V1, self.me(), TransactionResult::Abort, FAR.1)?;
+        self.now_held();
+        Ok(())
+    }
+
+    /// A marker of [`FAR`]'s epoch has been accepted: what is decided from here on stays decided.
+    pub fn now_held(&mut self) {
         self.held = true;
+    }
+
+    /// Deletes the case's topic and waits until no broker knows it any more.
+    pub fn delete_topic(&mut self) -> Outcome {
+        const UNKNOWN: ErrorCode = ErrorCode(3);
+        let partition = self.topic_partition();
+        // The leader as it was: it is the one that is asked about what is gone.
+        self.route.leader(&partition)?;
+        let error = self.route.any()?.delete_topic(&partition.topic)?;
+        self.expect(
+            "DeleteTopics",
+            &error.to_string(),
+            &["NONE"],
+            "Kafka's admin protocol",
+        )?;
+        loop {
+            let leader = self.route.leader(&partition)?;
+            let (found, _) = leader.latest_offset(&partition, IsolationLevel::ReadUncommitted)?;
+            if found == UNKNOWN {
+                break;
+            }
+            if !self.route.pause(std::time::Duration::from_millis(5)) {
+                return Err(waited(&format!("the topic's end: {found}")).into());
+            }
+        }
+        self.oracle.delete_topic();
         Ok(())
     }
 }

@@ -55,7 +55,7 @@ impl Stage {
             } else {
                 "Fetch and ListOffsets differ"
             },
-            aborted_text(&committed.aborted, |id| self.name_of(id)),
+            aborted_text(&committed.aborted, stable, |id| self.name_of(id)),
             delivered(&committed).join(" ")
         );
         let at = usize::from(self.partition);
@@ -227,9 +227,12 @@ fn log_text(batches: &[BatchView], name: impl Fn(i64) -> String) -> String {
     format!("[{}]", words.join(" "))
 }
 
-fn aborted_text(aborted: &[(i64, i64)], name: impl Fn(i64) -> String) -> String {
+/// The list, without what lies past the last stable offset: a broker may list some of that too,
+/// and no reader comes there with this answer.
+fn aborted_text(aborted: &[(i64, i64)], stable: i64, name: impl Fn(i64) -> String) -> String {
     let mut words: Vec<String> = aborted
         .iter()
+        .filter(|(_, first)| *first < stable)
         .map(|(producer, first)| format!("{first} {}", name(*producer)))
         .collect();
     words.sort();

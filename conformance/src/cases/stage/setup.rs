@@ -6,7 +6,8 @@ use std::time::Duration;
 use fencepost_spec::rules::Rules;
 use fencepost_spec::types::{ProducerId, TransactionResult};
 
-use super::{Address, Outcome, STRANGER, STRANGER_ON_THE_WIRE, Stage, Stop};
+use super::{Address, Manner, Outcome, STRANGER, STRANGER_ON_THE_WIRE, Stage, Stop};
+use crate::cases::judge::{Configuration, Judge};
 use crate::cases::route::waited;
 use crate::wire::{
     CoordinatorKey, ErrorCode, InitProducerId, IsolationLevel, TopicPartition, TopicSpec,
@@ -30,6 +31,8 @@ pub struct Setting {
     pub transaction_version: i16,
     /// The model's rules.
     pub rules: Rules,
+    /// The judge, where we started the broker ourselves.
+    pub judge: Option<Judge>,
 }
 
 const DESCRIBE_TRANSACTIONS: i16 = 65;
@@ -43,15 +46,28 @@ impl Stage {
     pub fn open(&mut self) -> Outcome {
         self.oracle.name(STRANGER, STRANGER_ON_THE_WIRE);
         let brokers = self.route.any()?.brokers()?;
-        let Some(first) = brokers.first() else {
+        // The broker that is halted leads the partitions where that is what is held.
+        let configuration = self.judge.as_ref().map(Judge::configuration);
+        let chosen = match configuration {
+            Some(Configuration::TwoBrokers) => brokers.iter().max_by_key(|broker| broker.id),
+            Some(Configuration::OneNode | Configuration::ReplicatedLog) | None => {
+                brokers.iter().min_by_key(|broker| broker.id)
+            }
+        };
+        let Some(first) = chosen else {
             return Err(Stop::Wrong("Metadata lists no broker".to_owned()));
         };
+        if brokers.len() > 1 && self.judge.is_some() {
+            self.choose_ids()?;
+        }
         if self
             .require(CREATE_TOPICS, "", CREATE_TOPICS_VERSION)
             .is_ok()
         {
             let spec = TopicSpec {
                 replicas: vec![first.id; 2],
+                // Our records are of 1970, and retention looks at that every five minutes.
+                configs: vec![("retention.ms".to_owned(), "-1".to_owned())],
                 ..TopicSpec::one_partition(&self.topic)
             };
             let error = self.route.any()?.create_topic(&spec)?;
@@ -82,6 +98,9 @@ impl Stage {
 
     /// Deletes the topic and aborts what the case left open. Best effort: the verdict stands.
     pub fn clear(&mut self) {
+        // A broker that stays halted would say so in the next case.
+        let _ = self.let_go();
+        self.put(Manner::Insisting);
         self.route.forget();
         let open: Vec<String> = (0..2)
             .filter(|index| self.identities[*index].is_some())
@@ -149,6 +168,33 @@ impl Stage {
             }
         }
         self.oracle.settle();
+        Ok(())
+    }
+
+    /// Waits where the broker may still have something to do.
+    pub fn settle_if_busy(&mut self) -> Outcome {
+        if self.oracle.is_settled() {
+            return Ok(());
+        }
+        self.settle()
+    }
+
+    /// Skips the case where the cluster has one broker.
+    pub fn second_broker(&mut self) -> Outcome {
+        if self.route.any()?.brokers()?.len() < 2 {
+            return Err(Stop::Skip("the cluster has one broker".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Compares everything that can be read: the coordinator's view, both partitions.
+    pub fn compare_all(&mut self) -> Outcome {
+        self.describe()?;
+        for partition in 0..2 {
+            self.partition = partition;
+            self.describe_producers()?;
+            self.read()?;
+        }
         Ok(())
     }
 

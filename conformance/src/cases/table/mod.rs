@@ -5,6 +5,7 @@ mod end;
 mod epoch;
 mod fence;
 mod init;
+pub(super) mod judged;
 mod lso;
 mod markers;
 mod offsets;
@@ -15,6 +16,7 @@ mod two_phase;
 mod visible;
 
 use super::case::{Body, Case, Level, Need, Requirement};
+use super::stage::{Outcome, Stage};
 
 /// Every case, in the order of the areas and of the ids.
 #[must_use]
@@ -44,7 +46,7 @@ const fn core(
     needs: &'static [Need],
     source: &'static str,
     title: &'static str,
-    body: Body,
+    body: fn(&mut Stage) -> Outcome,
 ) -> Case {
     Case {
         id,
@@ -54,7 +56,7 @@ const fn core(
         needs,
         source,
         title,
-        body,
+        body: Body::Written(body),
     }
 }
 

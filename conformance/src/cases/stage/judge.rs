@@ -1,0 +1,129 @@
+//! What only whoever started the broker can do to it: halt it, let it go on, kill it, restart it.
+
+use super::{Outcome, Stage, Stop};
+use crate::cases::judge::{Configuration, Judge};
+use crate::cases::oracle::Held;
+use crate::cases::route::waited;
+use crate::wire::{CoordinatorKey, ErrorCode};
+
+/// Ids that are tried until one of them is coordinated by the first broker.
+const CANDIDATES: usize = 64;
+
+impl Stage {
+    /// Nothing more of the transaction-state log is replicated, so every transition stays pending.
+    pub fn hold_log(&mut self) -> Outcome {
+        self.judge(Configuration::ReplicatedLog)?
+            .halt()
+            .map_err(unclear)?;
+        self.oracle.hold(Held::Log);
+        self.halted = true;
+        Ok(())
+    }
+
+    /// The leader of the case's partitions answers nothing, so a decided transaction stays in
+    /// Prepare*.
+    pub fn hold_leader(&mut self) -> Outcome {
+        self.judge(Configuration::TwoBrokers)?
+            .halt()
+            .map_err(unclear)?;
+        self.oracle.hold(Held::Markers);
+        self.halted = true;
+        self.held = true;
+        Ok(())
+    }
+
+    /// What was held goes on.
+    pub fn let_go(&mut self) -> Outcome {
+        let Some(judge) = self.judge.as_ref().filter(|_| self.halted) else {
+            return Ok(());
+        };
+        judge.let_go().map_err(unclear)?;
+        self.oracle.hold(Held::Nothing);
+        self.halted = false;
+        self.held = false;
+        for mut aside in std::mem::take(&mut self.unanswered) {
+            aside.take_late_answers()?;
+        }
+        Ok(())
+    }
+
+    /// The broker ends, at once or in good order, and starts again on its data: its coordinator
+    /// loads the log, its partitions rebuild what they know of producers.
+    pub fn restart_broker(&mut self, gently: bool) -> Outcome {
+        let judge = self.judge(Configuration::OneNode)?;
+        self.settle()?;
+        judge.restart(gently).map_err(unclear)?;
+        self.route.forget();
+        self.oracle.restart();
+        self.await_coordinator()
+    }
+
+    /// Waits until the active id is answered for, so that a load is not taken for an answer.
+    fn await_coordinator(&mut self) -> Outcome {
+        let id = self.id();
+        loop {
+            let key = CoordinatorKey::Transaction(&id);
+            let found = match self.route.coordinator(key) {
+                Ok(coordinator) => coordinator.describe_transaction(&id).map(|it| it.error),
+                Err(error) => Err(error),
+            };
+            match found {
+                Ok(error) if !super::TRANSIENT.contains(&error.0) => return Ok(()),
+                Ok(_) | Err(_) => self.route.forget(),
+            }
+            if !self.route.pause(std::time::Duration::from_millis(20)) {
+                return Err(waited("the coordinator after a restart").into());
+            }
+        }
+    }
+
+    /// Renames the case's ids until the first broker, which is never halted, coordinates them.
+    pub(super) fn choose_ids(&mut self) -> Outcome {
+        for index in 0..self.ids.len() {
+            let stem = self.ids[index].clone();
+            let mut found = None;
+            for n in 0..CANDIDATES {
+                let id = format!("{stem}{n}");
+                if self.first_coordinates(&id)? {
+                    found = Some(id);
+                    break;
+                }
+            }
+            match found {
+                Some(id) => self.ids[index] = id,
+                None => return Err(waited("an id that broker 1 coordinates").into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the first broker coordinates `id`; waits until there is a coordinator.
+    fn first_coordinates(&mut self, id: &str) -> Result<bool, Stop> {
+        loop {
+            let found = self
+                .route
+                .any()?
+                .find_coordinator(CoordinatorKey::Transaction(id))?;
+            if found.error == ErrorCode::NONE {
+                return Ok(found.node_id == 1);
+            }
+            if !self.route.pause(std::time::Duration::from_millis(20)) {
+                return Err(waited(&format!("a coordinator: {}", found.error)).into());
+            }
+        }
+    }
+
+    fn judge(&self, configuration: Configuration) -> Result<Judge, Stop> {
+        match &self.judge {
+            Some(judge) if judge.configuration() == configuration => Ok(judge.clone()),
+            Some(_) | None => Err(Stop::Skip(format!(
+                "needs the judge in the configuration {}",
+                configuration.name()
+            ))),
+        }
+    }
+}
+
+fn unclear(error: impl std::fmt::Display) -> Stop {
+    Stop::Unclear(format!("the judge: {error}"))
+}
