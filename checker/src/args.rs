@@ -49,6 +49,10 @@ pub enum Command {
     ServeModel(ServeModel),
     /// Replay a trace.
     Replay(Replay),
+    /// Record what clients and a broker say to each other, as a proxy between them.
+    Record(Record),
+    /// Say whether a recorded run is a behaviour of the model.
+    Validate(Validate),
     /// Turn a trace into a chart or into another tool's format.
     Export(Export),
     /// Run the production cores in lockstep with the model, or judge a broker case by case.
@@ -365,6 +369,33 @@ pub struct Replay {
     /// On what.
     #[arg(long, default_value = "spec")]
     pub on: On,
+    /// Drive its requests over the wire and judge the answers of this broker.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "on")]
+    pub bootstrap: Option<String>,
+}
+
+/// `fencepost record`.
+#[derive(Debug, Args)]
+pub struct Record {
+    /// The broker.
+    #[arg(long, value_name = "HOST:PORT")]
+    pub bootstrap: String,
+    /// Where clients connect. Port 0 takes a free one.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
+    pub listen: String,
+    /// The recording: one event a line, as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// `fencepost validate`.
+#[derive(Debug, Args)]
+pub struct Validate {
+    /// A file of `fencepost record`.
+    pub recording: PathBuf,
+    /// The cluster's finalized `transaction.version`.
+    #[arg(long, value_name = "N", default_value = "2", value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub transaction_version: u8,
 }
 
 /// What to export to.

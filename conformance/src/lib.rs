@@ -10,4 +10,6 @@ pub mod lockstep;
 pub mod loopback;
 pub mod map;
 #[cfg(feature = "broker")]
+pub mod observed;
+#[cfg(feature = "broker")]
 pub mod wire;

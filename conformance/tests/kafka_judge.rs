@@ -90,7 +90,7 @@ fn a_leader_is_halted() {
         let Some(judge) = judge(Configuration::TwoBrokers, transaction_version) else {
             return;
         };
-        let ids = ["end/31", "end/32", "end/33", "end/34"];
+        let ids = ["end/32", "end/33", "end/34", "end/35"];
         let report = all_pass(&judge, chosen(Level::Fault, &ids));
         assert_eq!(report.passed, 4, "{}", report.summary());
     }
@@ -115,7 +115,7 @@ fn walks_then_restarts() {
             },
         );
         assert!(walked.steps >= 2_000, "{}", walked.summary());
-        let ids = ["parts/23", "end/35", "init/22", "visible/11", "seq/15"];
+        let ids = ["parts/24", "end/36", "init/23", "visible/11", "seq/15"];
         let restarted = all_pass(&judge, chosen(Level::Fault, &ids));
         assert_eq!(restarted.passed, 5, "{}", restarted.summary());
     }

@@ -2,12 +2,13 @@
 
 use crate::args::{Conform, RulesArg};
 use crate::exit::{Exit, Failure};
-use crate::output::say;
+use crate::output::{say, say_json};
 use crate::traces;
 use fencepost_conformance::cases::{
     self, CaseResult, Configuration, Format, Judge, KnownFailures, Level, Options, Report,
     SuiteError, Walks,
 };
+use fencepost_spec::trace::TraceFile;
 use std::fmt::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -173,6 +174,37 @@ fn judge_with(
     Ok(Exit::of_report(report.ok))
 }
 
+/// Drives a trace's requests and judges the answers; a trace that no client can cause is said to be
+/// so, and is no finding.
+pub fn replay(path: &Path, file: &TraceFile, bootstrap: &str, json: bool) -> Result<Exit, Failure> {
+    let commands = match cases::plan(file) {
+        Ok(commands) => commands,
+        Err(reason) => {
+            let text = format!("{}: {reason}", path.display());
+            if json {
+                say_json(
+                    true,
+                    &serde_json::json!({ "trace": path, "not_drivable": reason.to_string(), "step": reason.step }),
+                )?;
+            } else {
+                say(&format!("{text}\n"))?;
+            }
+            return Ok(Exit::AsExpected);
+        }
+    };
+    let options = Options::default();
+    let report =
+        cases::replay(address(bootstrap)?, file, commands, &options, |_| {}).map_err(failure)?;
+    if json {
+        say(&report.render(Format::Json))?;
+    } else {
+        let lines = report.cases.iter().map(|case| format!("{}\n", case.line()));
+        say(&lines.collect::<String>())?;
+        say(&stories(&report))?;
+    }
+    Ok(Exit::of_report(report.ok))
+}
+
 /// The failures in full, then the sum.
 fn stories(report: &Report) -> String {
     let told = report.cases.iter().filter(|case| case.is_told());
@@ -192,7 +224,8 @@ fn known(path: &Path) -> Result<KnownFailures, Failure> {
     KnownFailures::parse(&text).map_err(|error| Failure::Usage(format!("{shown}: {error}")))
 }
 
-fn address(bootstrap: &str) -> Result<SocketAddr, Failure> {
+/// Reads HOST:PORT.
+pub fn address(bootstrap: &str) -> Result<SocketAddr, Failure> {
     let resolved = bootstrap
         .to_socket_addrs()
         .map_err(|error| Failure::Usage(format!("`{bootstrap}` is not HOST:PORT: {error}")))?

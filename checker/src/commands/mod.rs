@@ -9,11 +9,13 @@ mod explore;
 mod export;
 mod mutants;
 mod properties;
+mod record;
 mod replay;
 mod replay_impl;
 mod scenarios;
 mod serve_model;
 mod table;
+mod validate;
 
 use crate::args::{Arguments, Command};
 use crate::exit::{Exit, Failure};
@@ -31,6 +33,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Command::Explore(args) => explore::run(args, json),
         Command::ServeModel(args) => serve_model::run(args),
         Command::Replay(args) => replay::run(args, json),
+        Command::Record(args) => record::run(args),
+        Command::Validate(args) => validate::run(args, json),
         Command::Conform(args) => conform::run(args, json),
         Command::Export(args) => export::run(args),
         Command::Bench(args) => bench::run(args, json),

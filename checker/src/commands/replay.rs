@@ -1,5 +1,6 @@
 //! `fencepost replay`: runs a trace and compares what it shows with what its header says.
 
+use super::conform_broker;
 use super::replay_impl;
 use crate::args::{On, Replay};
 use crate::exit::{Exit, Failure};
@@ -33,6 +34,9 @@ struct Refused {
 /// Runs it.
 pub fn run(args: &Replay, json: bool) -> Result<Exit, Failure> {
     let file = traces::read(&args.trace)?;
+    if let Some(bootstrap) = &args.bootstrap {
+        return conform_broker::replay(&args.trace, &file, bootstrap, json);
+    }
     match args.on {
         On::Spec => {}
         On::Impl => return replay_impl::run(args, &file, json),

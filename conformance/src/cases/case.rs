@@ -2,7 +2,8 @@
 
 use super::judge::Configuration;
 use super::stage::{Outcome, Stage};
-use super::tour::Tour;
+use super::tour::{Command, Tour};
+use super::traced;
 use super::walk;
 use crate::wire::VersionRange;
 
@@ -140,6 +141,8 @@ pub enum Body {
     Toured(&'static Tour),
     /// A random walk of this seed.
     Walk(u64),
+    /// The requests of a trace.
+    Traced(&'static [Command]),
 }
 
 impl Body {
@@ -149,6 +152,7 @@ impl Body {
             Self::Written(steps) => steps(stage),
             Self::Toured(tour) => tour.play(stage),
             Self::Walk(seed) => walk::play(stage, seed),
+            Self::Traced(commands) => traced::play(stage, commands),
         }
     }
 }

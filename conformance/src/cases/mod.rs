@@ -13,7 +13,7 @@ mod glob;
 mod judge;
 mod known_failures;
 mod listing;
-mod oracle;
+pub(crate) mod oracle;
 mod probe;
 mod report;
 mod route;
@@ -21,6 +21,7 @@ mod runner;
 mod stage;
 mod table;
 mod tour;
+mod traced;
 mod walk;
 
 pub use case::{Case, Level, Need, Requirement};
@@ -31,7 +32,8 @@ pub use probe::{LevelRow, Probe, probe};
 pub use report::{Format, UnknownFormat};
 pub use runner::{CaseResult, Options, Report, SuiteError, Verdict, run};
 pub use stage::Exchange;
-pub use tour::{UNDRIVEN, Undriven, is_toured};
+pub use tour::{Command, UNDRIVEN, Undriven, is_toured};
+pub use traced::{NotDrivable, plan, replay};
 pub use walk::Walks;
 
 /// Every case that has a fixed place: those written by hand, the tour, then those that restart the

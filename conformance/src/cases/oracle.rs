@@ -294,7 +294,8 @@ impl Oracle {
                 .iter_mut()
                 .take(usize::from(DATA_PARTITIONS))
             {
-                *partition = Partition::new(partition.index, partition.pace);
+                let fresh = Partition::new(partition.index, partition.pace);
+                **partition = fresh;
                 partition.deleted = true;
             }
         }
@@ -360,7 +361,8 @@ impl Oracle {
     }
 }
 
-fn is_to_coordinator(request: &Message) -> bool {
+/// Whether the coordinator is asked.
+pub fn is_to_coordinator(request: &Message) -> bool {
     matches!(
         request,
         Message::InitProducerId(_)
@@ -372,7 +374,7 @@ fn is_to_coordinator(request: &Message) -> bool {
 }
 
 /// Takes the answer to `request` out of the network, if it is there.
-fn take_answer(state: &mut State, request: &Message) -> Option<ModelAnswer> {
+pub fn take_answer(state: &mut State, request: &Message) -> Option<ModelAnswer> {
     let at = state.network.iter().position(|m| answers(m, request))?;
     let answer = state.network.remove(at);
     let plain = |error| ModelAnswer {

@@ -173,9 +173,18 @@ impl SuiteError {
 pub fn run(
     bootstrap: SocketAddr,
     options: &Options,
+    progress: impl FnMut(&CaseResult),
+) -> Result<Report, SuiteError> {
+    run_cases(bootstrap, chosen(options)?, options, progress)
+}
+
+/// Runs these cases, then the walks.
+pub(super) fn run_cases(
+    bootstrap: SocketAddr,
+    cases: Vec<Case>,
+    options: &Options,
     mut progress: impl FnMut(&CaseResult),
 ) -> Result<Report, SuiteError> {
-    let cases = chosen(options)?;
     let answer = api_versions(bootstrap, options.timeout)?;
     let setting = Setting {
         bootstrap,

@@ -95,6 +95,14 @@ impl From<io::Error> for StartError {
     }
 }
 
+/// Kafka's own classpath, clients included, as Maven resolves it.
+///
+/// # Errors
+/// As [`KafkaServer::start`].
+pub fn classpath() -> Result<String, StartError> {
+    classpath::resolve()
+}
+
 /// A running Kafka. Dropping it stops every node and removes the directory.
 #[derive(Debug)]
 pub struct KafkaServer {

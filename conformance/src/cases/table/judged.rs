@@ -73,7 +73,7 @@ fn over_halted(s: &mut Stage, version: i16, done: TransactionResult) -> Outcome 
 
 pub(in crate::cases) const CASES: &[Case] = &[
     core(
-        "end/31",
+        "end/32",
         "v4-commit-while-the-leader-is-halted",
         HALTED,
         "KIP-98: the answer does not wait for the markers",
@@ -83,7 +83,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     )
     .at(Level::Fault),
     core(
-        "end/32",
+        "end/33",
         "v4-abort-while-the-leader-is-halted",
         HALTED,
         "KIP-98: the answer does not wait for the markers",
@@ -92,7 +92,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     )
     .at(Level::Fault),
     core(
-        "end/33",
+        "end/34",
         "v5-commit-while-the-leader-is-halted",
         HALTED_V5,
         "KIP-890 part 2; KAFKA-18464, KAFKA-18660",
@@ -101,7 +101,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     )
     .at(Level::Fault),
     core(
-        "end/34",
+        "end/35",
         "v5-abort-while-the-leader-is-halted",
         HALTED_V5,
         "KIP-890 part 2; KAFKA-18464, KAFKA-18660",
@@ -110,7 +110,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     )
     .at(Level::Fault),
     core(
-        "parts/23",
+        "parts/24",
         "transaction-survives-a-reload",
         RESTARTED,
         "KIP-98: the coordinator loads its log",
@@ -129,7 +129,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     )
     .at(Level::Fault),
     core(
-        "end/35",
+        "end/36",
         "v5-retry-after-a-reload",
         RESTARTED_V5,
         "KIP-890 part 2: the epoch alone tells a retry",
@@ -147,7 +147,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     )
     .at(Level::Fault),
     core(
-        "init/22",
+        "init/23",
         "reload-forgets-the-epoch-before",
         RESTARTED,
         "observed on Kafka 4.4.0; KAFKA-20357 is later",

@@ -22,6 +22,8 @@ pub struct Place {
 pub enum Command {
     /// InitProducerId, expecting an identity or none.
     Init(Option<Identity>),
+    /// InitProducerId without a transactional id.
+    InitIdempotent,
     /// InitProducerId with a timeout above what the broker allows.
     InitTooLong,
     /// AddPartitionsToTxn as clients send it.
@@ -65,6 +67,7 @@ impl fmt::Display for Command {
         match self {
             Self::Init(None) => write!(f, "init"),
             Self::Init(Some(expected)) => write!(f, "init {expected}"),
+            Self::InitIdempotent => write!(f, "init_idempotent"),
             Self::InitTooLong => write!(f, "init_too_long"),
             Self::Add(at) => write!(f, "add {at}"),
             Self::AddOffsets(who) => write!(f, "add_offsets {who}"),
@@ -124,6 +127,7 @@ impl Words<'_> {
                 Some(_) => Some(self.identity()?),
                 None => None,
             }),
+            "init_idempotent" => Command::InitIdempotent,
             "init_too_long" => Command::InitTooLong,
             "add" => Command::Add(self.place()?),
             "add_offsets" => Command::AddOffsets(self.identity()?),

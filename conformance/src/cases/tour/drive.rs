@@ -16,6 +16,7 @@ impl Stage {
         match command {
             Command::Init(None) => self.init().map(|_| ()),
             Command::Init(Some(expected)) => self.init_expecting(expected).map(|_| ()),
+            Command::InitIdempotent => self.init_idempotent().map(|_| ()),
             Command::InitTooLong => self.init_with_timeout(TOO_LONG),
             Command::Add(at) => self.at_place(at, |s| s.add(3, at.who)),
             Command::AddOffsets(who) => self.add_offsets(3, who),

@@ -41,14 +41,7 @@ struct Node {
 pub fn generate(rules: &Rules) -> Ways {
     let mut ways = Ways::new();
     let mut seen = HashSet::new();
-    let mut level = vec![Node {
-        oracle: Oracle::new(rules.clone()),
-        clients: [None; 2],
-        active: 0,
-        joined: false,
-        log_held: false,
-        path: Vec::new(),
-    }];
+    let mut level = vec![Node::start(rules)];
     let mut nodes = 0;
     for _ in 0..=MAX_PREFIX {
         let mut next = Vec::new();
@@ -85,7 +78,40 @@ fn keep(ways: &mut Ways, cell: &Cell, path: &[Command], probe: &[Command]) {
     }
 }
 
+/// The cell that the last request of a way meets; none where the model does not go that way.
+pub fn met(rules: &Rules, way: &[Command]) -> Option<String> {
+    let mut node = Node::start(rules);
+    let mut together = Vec::new();
+    let mut cell = None;
+    for command in way {
+        together.push(*command);
+        let alone = !matches!(
+            command,
+            Command::HoldLog | Command::Unanswered | Command::Elsewhere
+        );
+        if alone {
+            let (after, met) = node.take(&together)?;
+            node = after;
+            cell = Some(met);
+            together.clear();
+        }
+    }
+    cell.map(|cell| cell_id(&cell))
+}
+
 impl Node {
+    /// A fresh broker.
+    fn start(rules: &Rules) -> Self {
+        Self {
+            oracle: Oracle::new(rules.clone()),
+            clients: [None; 2],
+            active: 0,
+            joined: false,
+            log_held: false,
+            path: Vec::new(),
+        }
+    }
+
     const fn me(&self) -> Option<Identity> {
         self.clients[self.active]
     }
@@ -418,7 +444,10 @@ impl Node {
                     correlation,
                     transactional_id: id,
                     identity,
-                    generation: generation.map(Generation),
+                    member: generation.map(|generation| message::GroupMember {
+                        id: ProducerIndex(0),
+                        generation: Generation(generation),
+                    }),
                     offset: Payload(OFFSET),
                     version,
                     ghost: Ghost::NONE,
@@ -438,6 +467,7 @@ impl Node {
                 })
             }
             Command::FetchOffset
+            | Command::InitIdempotent
             | Command::Join
             | Command::Rebalance
             | Command::Switch

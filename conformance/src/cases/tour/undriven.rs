@@ -82,6 +82,13 @@ pub const UNDRIVEN: &[Undriven] = &[
                  group coordinator and the transaction coordinator of a small cluster are one process",
     },
     Undriven {
+        requests: &[CellRequest::TxnOffsetCommit],
+        states: &[],
+        answers: &[ErrorCode::UnknownMemberId, ErrorCode::FencedInstanceId],
+        reason: "the tour speaks for one dynamic member; the cases offsets/ ask as a stranger and as \
+                 a static member that was replaced",
+    },
+    Undriven {
         requests: &[CellRequest::Produce],
         states: &[CellState::Open],
         answers: &[ErrorCode::TransactionAbortable],

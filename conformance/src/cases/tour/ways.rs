@@ -201,7 +201,9 @@ fn need(command: &Command) -> Option<Need> {
         TransactionVersion::Tv2 => tv2,
     };
     match command {
-        Command::Init(_) | Command::InitTooLong => api(22, "InitProducerId", 4),
+        Command::Init(_) | Command::InitIdempotent | Command::InitTooLong => {
+            api(22, "InitProducerId", 4)
+        }
         Command::Add(_) => api(24, "AddPartitionsToTxn", 3),
         Command::AddOffsets(_) => api(25, "AddOffsetsToTxn", 3),
         Command::Verify(_) | Command::AddByBroker(_) => api(24, "AddPartitionsToTxn", 4),
@@ -223,7 +225,7 @@ fn need(command: &Command) -> Option<Need> {
 mod tests {
     use super::*;
     use crate::cases::stage::rules_of;
-    use crate::cases::tour::generate::{Ways, generate};
+    use crate::cases::tour::generate::{Ways, generate, met};
     use std::fmt::Write;
 
     fn written(level: i16, ways: &Ways) -> String {
@@ -240,12 +242,13 @@ mod tests {
         text
     }
 
-    /// Both levels, from the model; what stands in the files must be just that.
+    /// Every saved way comes to its cell in the model. `FENCEPOST_RECORD=1` writes both files anew.
     #[test]
-    fn the_tour_is_what_the_model_gives() {
+    fn the_tour_comes_to_its_cells() {
         for (level, saved) in [(1, TV1), (2, TV2)] {
-            let made = written(level, &generate(&rules_of(level)));
+            let rules = rules_of(level);
             if std::env::var_os("FENCEPOST_RECORD").is_some_and(|it| it == "1") {
+                let made = written(level, &generate(&rules));
                 let file = format!(
                     "{}/src/cases/tour/tv{level}.txt",
                     env!("CARGO_MANIFEST_DIR")
@@ -253,8 +256,11 @@ mod tests {
                 std::fs::write(file, &made).expect("the tour's file");
                 continue;
             }
-            assert!(read(saved).is_ok());
-            assert_eq!(made, saved, "transaction.version {level}");
+            let ways = read(saved).expect("steps");
+            assert!(ways.len() > 250, "{}", ways.len());
+            for (id, way) in &ways {
+                assert_eq!(met(&rules, way).as_ref(), Some(id), "tv{level}");
+            }
         }
     }
 }

@@ -1,0 +1,17 @@
+//! The other direction: what clients and a broker said to each other, written down by a [`Proxy`],
+//! is judged by the model: "this run is a behaviour of the model", or the first event that is not.
+//!
+//! Only what passed the proxy is seen. Everything a broker does by itself (append, replicate, write
+//! markers, time out, load) may have happened at any moment between two events; clients that went
+//! past the proxy are not allowed for.
+
+mod decode;
+mod event;
+mod log;
+mod proxy;
+mod track;
+mod validator;
+
+pub use event::{Answered, Asked, Event, Fetched, Pair, Place, Sent, Stored, Written};
+pub use proxy::Proxy;
+pub use validator::{Refusal, Summary, Validator};
