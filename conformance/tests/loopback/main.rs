@@ -35,12 +35,25 @@ fn all_pass(bootstrap: SocketAddr, level: Level) -> Report {
     report
 }
 
+/// Why a broker that is alone, and that nobody halts, skips what it does.
+const ALONE: &str = "the cluster has one broker";
+const NOBODY_HALTS: &str = "a judge of our own";
+
+fn skips_only_for(report: &Report, reasons: &[&str]) {
+    let skipped = report.cases.iter().filter(|it| it.verdict == Verdict::Skip);
+    let strange: Vec<_> = skipped
+        .filter(|case| !reasons.iter().any(|it| case.reason.contains(it)))
+        .map(|case| case.line())
+        .collect();
+    assert!(strange.is_empty(), "{}", strange.join("\n"));
+}
+
 #[test]
 fn transaction_version_2() {
     let broker = broker(TransactionVersion::V2);
     for level in [Level::Full, Level::Admin, Level::TwoPhase, Level::Fault] {
         let report = all_pass(broker.address(), level);
-        assert_eq!(report.skipped, 0, "{}", report.summary());
+        skips_only_for(&report, &[ALONE, NOBODY_HALTS]);
     }
 }
 
@@ -49,14 +62,7 @@ fn transaction_version_1() {
     let broker = broker(TransactionVersion::V1);
     for level in [Level::Full, Level::Admin, Level::TwoPhase, Level::Fault] {
         let report = all_pass(broker.address(), level);
-        let skipped = report.cases.iter().filter(|it| it.verdict == Verdict::Skip);
-        for case in skipped {
-            assert!(
-                case.reason.contains("transaction.version"),
-                "{}",
-                case.line()
-            );
-        }
+        skips_only_for(&report, &[ALONE, NOBODY_HALTS, "transaction.version"]);
     }
 }
 
