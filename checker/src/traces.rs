@@ -96,9 +96,9 @@ pub fn save(directory: &Path, trace: &TraceFile) -> Result<PathBuf, Failure> {
         Expect::Witness(id) | Expect::Lasso(id, _) => id.name(),
         Expect::Holds => "holds",
     };
-    let mutant = trace
-        .mutant
-        .map_or_else(String::new, |m| format!("{}_", m.id.to_lowercase()));
+    let mutant = trace.mutant.map_or_else(String::new, |m| {
+        format!("{}_", m.id.to_lowercase().replace('+', "_"))
+    });
     let kind = match &trace.expect {
         Expect::Lasso(..) => "_lasso",
         Expect::Holds | Expect::Violates(_) | Expect::Witness(_) => "",
