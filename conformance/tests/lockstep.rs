@@ -85,6 +85,7 @@ fn every_exclusion_is_met() {
         "two-phase",
         "rebalance",
         "storage",
+        "any-client-kept",
     ];
     let more = more.into_iter().filter_map(find);
     let runs: Vec<_> = more
@@ -99,10 +100,6 @@ fn every_exclusion_is_met() {
         .flat_map(|run| &run.exclusions);
     let met: BTreeSet<&str> = rows.map(|row| row.what.as_str()).collect();
     for exclusion in Exclusion::ALL {
-        if *exclusion == Exclusion::KeptTv1 {
-            // Only a stranger asks so: met in the nightly scenarios.
-            continue;
-        }
         assert!(
             met.contains(exclusion.what()),
             "{exclusion:?} is never met: {met:?}"

@@ -58,6 +58,8 @@ fn reason(field: &str) -> String {
         | "producer" => {
             "records that the model does not write: tombstones of expired offsets and generations of the group"
         }
+        // One text goes on where the other one closes a list.
+        "" => "how many entries one of the collections has",
         "Correlation" => "who waits for an append whose answer nobody reads any more",
         other => return format!("field {other}"),
     };

@@ -21,13 +21,13 @@ pub(super) fn known_difference(
         return None;
     };
     let slots = &before.coordinators[usize::from((*broker)?.0)].slots;
-    at_coordinator(slots, message, (error(model)?, error(production)?))
+    at_coordinator(slots, message, (error(model), error(production)))
 }
 
 fn at_coordinator(
     slots: &[Slot],
     message: &Message,
-    (model, production): (ErrorCode, ErrorCode),
+    (model, production): (Option<ErrorCode>, Option<ErrorCode>),
 ) -> Option<Exclusion> {
     let id = match message {
         Message::EndTxn(m) => m.transactional_id,
@@ -53,7 +53,7 @@ fn at_coordinator(
     let tv1 = matches!(message, Message::EndTxn(m) if m.version == TransactionVersion::Tv1);
     if kept && tv1 {
         Some(Exclusion::KeptTv1)
-    } else if kept && refuses(model) && refuses(production) {
+    } else if kept && model.is_some_and(refuses) && production.is_some_and(refuses) {
         Some(Exclusion::KeptIdentity)
     } else {
         None

@@ -32,10 +32,10 @@ impl Group {
     }
 
     fn replay(&mut self, rules: &GroupRules, record: &Record) {
-        let id = record.identity.producer_id;
         match record.kind {
             RecordKind::Emptied => {}
             RecordKind::Data => {
+                let id = record.identity.producer_id;
                 self.staged.retain(|s| s.identity.producer_id != id);
                 self.staged.push(Staged {
                     identity: record.identity,
@@ -45,11 +45,7 @@ impl Group {
                 });
             }
             RecordKind::Marker(result) => {
-                let epoch = record.identity.producer_epoch;
-                let mine = |s: &Staged| {
-                    let not_newer = s.identity.producer_epoch <= epoch;
-                    s.identity.producer_id == id && (rules.staged_by_producer_id || not_newer)
-                };
+                let mine = |s: &Staged| s.is_decided_by(rules, record.identity);
                 for staged in self.staged.iter().filter(|s| mine(s)) {
                     if result == TransactionResult::Commit {
                         self.committed = staged.offset;

@@ -64,11 +64,8 @@ impl Group {
 
     /// A marker decides what its producer has staged before it in the log.
     fn decide(&mut self, ctx: &Context<'_>, marker: &WriteTxnMarkers) {
-        let by_id = ctx.rules.group.staged_by_producer_id;
         for staged in &mut self.staged {
-            let not_newer = staged.identity.producer_epoch <= marker.identity.producer_epoch;
-            let same_id = staged.identity.producer_id == marker.identity.producer_id;
-            staged.decided |= same_id && (by_id || not_newer);
+            staged.decided |= staged.is_decided_by(&ctx.rules.group, marker.identity);
         }
         self.staged.sort();
     }

@@ -1,13 +1,18 @@
 //! The group coordinator: generations, staged offsets and published ones, beside the offsets
 //! partition whose log holds them.
 
+mod expiry;
 mod generation;
 mod load;
 mod markers;
+mod membership;
 mod offset_fetch;
 mod txn_offset_commit;
 
+pub use membership::MemberSet;
+
 use crate::message::WriteTxnMarkers;
+use crate::rules::GroupRules;
 use crate::types::*;
 
 /// Whether the group serves its members.
@@ -17,27 +22,6 @@ pub enum GroupState {
     Stable,
     /// Between two generations.
     PreparingRebalance,
-}
-
-/// Members, by the producer behind each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MemberSet(u8);
-
-impl MemberSet {
-    /// Whether it holds this member.
-    pub fn contains(self, member: ProducerIndex) -> bool {
-        self.0 & (1 << member.0) != 0
-    }
-
-    /// The same with this member.
-    pub fn with(self, member: ProducerIndex) -> Self {
-        Self(self.0 | 1 << member.0)
-    }
-
-    /// The same without this member.
-    pub fn without(self, member: ProducerIndex) -> Self {
-        Self(self.0 & !(1 << member.0))
-    }
 }
 
 /// A staged offset: invisible until the marker.
@@ -51,6 +35,15 @@ pub struct Staged {
     pub decided: bool,
     /// The transaction that it belongs to.
     pub ghost: Ghost,
+}
+
+impl Staged {
+    /// Whether a marker of this identity decides it.
+    fn is_decided_by(&self, rules: &GroupRules, marker: Identity) -> bool {
+        let not_newer = self.identity.producer_epoch <= marker.producer_epoch;
+        let same_id = self.identity.producer_id == marker.producer_id;
+        same_id && (rules.staged_by_producer_id || not_newer)
+    }
 }
 
 /// The group of a scenario.
