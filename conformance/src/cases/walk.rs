@@ -103,11 +103,6 @@ pub fn play(stage: &mut Stage, seed: u64) -> Outcome {
             stage.settle_if_busy()?;
         }
         let command = choose(stage, produces, &mut random);
-        if matches!(command, Command::Stage(..)) {
-            // Between the check of a TxnOffsetCommit and its append Kafka lets a marker pass, which
-            // the model does not (docs/DEVIATIONS.md).
-            stage.settle_if_busy()?;
-        }
         stage.put(Manner::Once);
         stage.drive(command)?;
         stage.put(Manner::Insisting);

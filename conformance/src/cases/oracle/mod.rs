@@ -5,6 +5,8 @@
 //! What comes out is the set of allowed answers; the broker's own answer then leaves the states that
 //! could have given it. No answer is written down here: the rules are the spec's.
 
+mod overtaken;
+
 use std::collections::{BTreeMap, HashSet};
 
 use fencepost_spec::coordinator::{Role, Stage};
@@ -146,6 +148,7 @@ impl Oracle {
                 open.push((next, further.or(cell)));
             }
         }
+        allowed.extend(self.overtaken(request));
         allowed
     }
 
