@@ -60,6 +60,13 @@ impl Digest {
         self.0 = self.0.wrapping_add(fingerprint.0);
     }
 
+    /// Adds one state, or none, without a branch.
+    #[inline]
+    pub(crate) fn add_if(&mut self, added: bool, fingerprint: Fingerprint) {
+        let mask = 0u128.wrapping_sub(u128::from(added));
+        self.0 = self.0.wrapping_add(fingerprint.0 & mask);
+    }
+
     /// Adds all states of another, disjoint set.
     pub fn merge(&mut self, other: Digest) {
         self.0 = self.0.wrapping_add(other.0);

@@ -1,12 +1,14 @@
 //! The set of visited fingerprints: open addressing in cache lines of four, no tombstones.
 //!
-//! A fingerprint's home line grows with its value, so copying into a larger table reads and writes in order. The
-//! table is split into pages that grow one at a time: growth never holds two copies of the whole.
+//! A fingerprint's home line grows with its value, so a page grows in place, from its last line to its first: no second
+//! copy is made, and no memory given back for a larger piece, which the system would have to clear anew.
 
 use crate::fingerprint::{Digest, Fingerprint};
 
-const PAGES: usize = 256;
+const PAGES: usize = 64;
 const FIRST_LINES: usize = 4;
+/// Lines in a chunk, 32 KiB: when a page grows, only its last chunk can move.
+const CHUNK: usize = 512;
 /// A page grows when it is fuller than 17/20, to 13/10 of its size: it is then 13/20 full, so a fingerprint takes 19
 /// to 25 bytes.
 const FULL: (usize, usize) = (17, 20);
@@ -27,6 +29,20 @@ impl Line {
         // No short cut: four comparisons cost less than one wrong guess.
         let [a, b, c, d] = self.0.map(|slot| slot == bits);
         a | b | c | d
+    }
+
+    /// Slots are filled from the first, so this is also the place of the next.
+    #[inline]
+    fn filled(&self) -> usize {
+        self.0.iter().filter(|slot| **slot != VACANT).count()
+    }
+
+    /// Puts `bits`, which is nowhere yet, here; false when there is no room.
+    #[inline]
+    fn add(&mut self, bits: u128) -> bool {
+        let filled = self.filled();
+        let slot = self.0.get_mut(filled);
+        slot.map(|slot| *slot = bits).is_some()
     }
 }
 
@@ -104,10 +120,8 @@ impl Visited {
 
     /// Bytes held by the slots.
     pub(crate) fn bytes(&self) -> usize {
-        self.pages
-            .iter()
-            .map(|page| size_of_val(&page.lines[..]))
-            .sum()
+        let chunks = self.pages.iter().flat_map(|page| &page.chunks);
+        chunks.map(|chunk| size_of_val(&chunk[..])).sum()
     }
 }
 
@@ -115,49 +129,88 @@ impl Shard<'_> {
     /// Adds at most 64 fingerprints, all of this shard, in order. Marks each that was not there.
     #[inline]
     pub(crate) fn claim(&mut self, fingerprints: &[Fingerprint]) -> u64 {
-        let mut absent = absent(self.pages, self.first_page, fingerprints);
+        touch(self.pages, self.first_page, fingerprints);
+        let (mut marks, mut overflowing) = (0, 0);
+        for (bit, fingerprint) in fingerprints.iter().enumerate() {
+            let page = &mut self.pages[page_of(*fingerprint) - self.first_page];
+            let (new, overflows) = page.insert_at_home(*fingerprint);
+            marks |= u64::from(new) << bit;
+            overflowing |= u64::from(overflows) << bit;
+            if page.is_full() {
+                // In order: of equal fingerprints the first has to be the new one.
+                marks |= self.claim_each(std::mem::take(&mut overflowing), fingerprints);
+                self.pages[page_of(*fingerprint) - self.first_page].grow_if_full();
+            }
+        }
+        self.touch_after_home(overflowing, fingerprints);
+        marks | self.claim_each(overflowing, fingerprints)
+    }
+
+    /// Adds those fingerprints that `which` has a bit for.
+    #[inline]
+    fn claim_each(&mut self, mut which: u64, fingerprints: &[Fingerprint]) -> u64 {
         let mut marks = 0;
-        while absent != 0 {
-            let bit = absent.trailing_zeros();
-            absent &= absent - 1;
+        while which != 0 {
+            let bit = which.trailing_zeros();
+            which &= which - 1;
             let fingerprint = fingerprints[bit as usize];
             let page = &mut self.pages[page_of(fingerprint) - self.first_page];
             marks |= u64::from(page.insert(fingerprint)) << bit;
         }
         marks
     }
+
+    /// Reads the lines after the homes of those fingerprints that `which` has a bit for, as [`touch`] does their homes.
+    #[inline]
+    fn touch_after_home(&self, mut which: u64, fingerprints: &[Fingerprint]) {
+        let mut touched = 0;
+        while which != 0 {
+            let bits = fingerprints[which.trailing_zeros() as usize];
+            which &= which - 1;
+            let page = &self.pages[page_of(bits) - self.first_page];
+            touched ^= page.line(page.after(page.home(bits.bits()))).0[0] as u64;
+        }
+        std::hint::black_box(touched);
+    }
 }
 
-/// Marks those of at most 64 fingerprints that are not in their home lines. The first of the pages has the number
-/// `first_page`.
-///
-/// All homes are read before any is used, so that the memory is waited for once and not 64 times.
+/// Reads the home lines of all fingerprints before any is used, so that the memory is waited for once and not 64
+/// times. The first of the pages has the number `first_page`.
 #[inline]
-fn absent(pages: &[Page], first_page: usize, fingerprints: &[Fingerprint]) -> u64 {
+fn touch(pages: &[Page], first_page: usize, fingerprints: &[Fingerprint]) {
     let mut touched = 0;
     for fingerprint in fingerprints {
         let page = &pages[page_of(*fingerprint) - first_page];
         // The low word alone: the point is to have the line on its way.
-        touched ^= page.lines[page.home(fingerprint.bits())].0[0] as u64;
+        touched ^= page.line(page.home(fingerprint.bits())).0[0] as u64;
     }
     std::hint::black_box(touched);
+}
+
+/// Marks those of at most 64 fingerprints that are not in their home lines. The first of the pages has the number
+/// `first_page`.
+#[inline]
+fn absent(pages: &[Page], first_page: usize, fingerprints: &[Fingerprint]) -> u64 {
+    touch(pages, first_page, fingerprints);
     let mut absent = 0u64;
     for (bit, fingerprint) in fingerprints.iter().enumerate() {
         let page = &pages[page_of(*fingerprint) - first_page];
         let bits = fingerprint.bits();
-        absent |= u64::from(!page.lines[page.home(bits)].contains(bits)) << bit;
+        absent |= u64::from(!page.line(page.home(bits)).contains(bits)) << bit;
     }
     absent
 }
 
-/// The low byte picks the page; the home slot uses the high half.
+/// The low bits pick the page; the home slot uses the high half.
 #[inline]
 fn page_of(fingerprint: Fingerprint) -> usize {
     (fingerprint.bits() % PAGES as u128) as usize
 }
 
 struct Page {
-    lines: Vec<Line>,
+    /// All of one length, but for the last, which may be shorter.
+    chunks: Vec<Box<[Line]>>,
+    lines: usize,
     len: usize,
     digest: Digest,
 }
@@ -165,63 +218,164 @@ struct Page {
 impl Page {
     fn new() -> Self {
         Self {
-            lines: vec![Line::VACANT; FIRST_LINES],
+            chunks: vec![vacant(FIRST_LINES)],
+            lines: FIRST_LINES,
             len: 0,
             digest: Digest::default(),
         }
     }
 
     #[inline]
-    fn home(&self, bits: u128) -> usize {
-        // The high half, scaled to the number of lines: below it by construction.
-        (((bits >> 64) * self.lines.len() as u128) >> 64) as usize
+    fn line(&self, at: usize) -> &Line {
+        &self.chunks[at / CHUNK][at % CHUNK]
     }
 
-    /// Puts `bits` in the first line from its home that has room; false when it is there already. A page always has
-    /// room.
     #[inline]
-    fn place(&mut self, bits: u128) -> bool {
-        let mut at = self.home(bits);
-        loop {
-            for slot in &mut self.lines[at].0 {
-                if *slot == VACANT {
-                    *slot = bits;
-                    return true;
-                }
-                if *slot == bits {
-                    return false;
-                }
-            }
-            at += 1;
-            if at == self.lines.len() {
-                at = 0;
-            }
-        }
+    fn line_mut(&mut self, at: usize) -> &mut Line {
+        &mut self.chunks[at / CHUNK][at % CHUNK]
+    }
+
+    #[inline]
+    fn home(&self, bits: u128) -> usize {
+        // The high half, scaled to the number of lines: below it by construction.
+        (((bits >> 64) * self.lines as u128) >> 64) as usize
+    }
+
+    /// The line after this one; the first comes after the last.
+    #[inline]
+    fn after(&self, at: usize) -> usize {
+        if at + 1 == self.lines { 0 } else { at + 1 }
     }
 
     #[inline]
     fn insert(&mut self, fingerprint: Fingerprint) -> bool {
-        if !self.place(fingerprint.bits()) {
-            return false;
+        let (mut new, overflows) = self.insert_at_home(fingerprint);
+        if overflows {
+            new = self.insert_after_home(fingerprint);
+        }
+        self.grow_if_full();
+        new
+    }
+
+    /// Adds a fingerprint if it is not in its home line and that has room. Says whether it was added, and whether it
+    /// is not there for want of room. The page may then be full.
+    ///
+    /// Whether it is new is as good as random, so nothing is decided by a branch: a slot is written in any case, with
+    /// what it had if there is nothing to add.
+    #[inline]
+    fn insert_at_home(&mut self, fingerprint: Fingerprint) -> (bool, bool) {
+        let bits = fingerprint.bits();
+        let home = self.home(bits);
+        let line = self.line_mut(home);
+        let (known, filled) = (line.contains(bits), line.filled());
+        let slot = filled.min(line.0.len() - 1);
+        let has_room = filled == slot;
+        let new = !known & has_room;
+        let kept = line.0[slot];
+        line.0[slot] = if new { bits } else { kept };
+        self.len += usize::from(new);
+        self.digest.add_if(new, fingerprint);
+        (new, !known & !has_room)
+    }
+
+    /// Adds a fingerprint that is not in its home line, which is full; false when it was there.
+    fn insert_after_home(&mut self, fingerprint: Fingerprint) -> bool {
+        let bits = fingerprint.bits();
+        let mut at = self.home(bits);
+        loop {
+            at = self.after(at);
+            let line = self.line_mut(at);
+            if line.contains(bits) {
+                return false;
+            }
+            // A page always has room.
+            if line.add(bits) {
+                break;
+            }
         }
         self.len += 1;
         self.digest.add(fingerprint);
-        if self.len * FULL.1 > self.lines.len() * 4 * FULL.0 {
+        true
+    }
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.len * FULL.1 > self.lines * 4 * FULL.0
+    }
+
+    #[inline]
+    fn grow_if_full(&mut self) {
+        if self.is_full() {
             self.grow();
         }
-        true
+    }
+
+    /// Puts `bits`, which is nowhere yet, in the first line that has room from its home to the last line; false when
+    /// there is none.
+    #[inline]
+    fn add_before_the_end(&mut self, bits: u128) -> bool {
+        for at in self.home(bits)..self.lines {
+            if self.line_mut(at).add(bits) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Puts `bits`, which is nowhere yet and has no room before the end, in the first line that has room.
+    fn add_from_the_start(&mut self, bits: u128) {
+        let mut at = 0;
+        while !self.line_mut(at).add(bits) {
+            at += 1;
+        }
     }
 
     #[cold]
     fn grow(&mut self) {
-        let lines = self.lines.len() * GROWTH.0 / GROWTH.1;
-        let old = std::mem::replace(&mut self.lines, vec![Line::VACANT; lines]);
-        for bits in old.into_iter().flat_map(|line| line.0) {
-            if bits != VACANT {
-                self.place(bits);
+        let old = self.lines;
+        self.lines = old * GROWTH.0 / GROWTH.1;
+        let mut last = self.chunks.pop().map_or(Vec::new(), Vec::from);
+        loop {
+            let before = self.chunks.len() * CHUNK;
+            last.resize(CHUNK.min(self.lines - before), Line::VACANT);
+            self.chunks.push(last.into_boxed_slice());
+            if self.chunks.len() * CHUNK >= self.lines {
+                break;
+            }
+            last = Vec::new();
+        }
+        self.spread(old);
+    }
+
+    /// Moves what lies in the first `old` lines to where it belongs in all of them. Lines are emptied from the last
+    /// to the first, and a fingerprint is placed once all lines from its home on are emptied: it then lies as if the
+    /// others had never lain elsewhere.
+    fn spread(&mut self, old: usize) {
+        let mut waiting: Vec<u128> = Vec::new();
+        let mut past_the_end = Vec::new();
+        for emptied in (0..old).rev() {
+            let line = std::mem::replace(self.line_mut(emptied), Line::VACANT);
+            // Few wait, and not for long: those that had found their home line full.
+            let held = std::mem::take(&mut waiting);
+            for bits in line.0.into_iter().chain(held) {
+                if bits == VACANT {
+                    continue;
+                }
+                if self.home(bits) < emptied {
+                    waiting.push(bits);
+                } else if !self.add_before_the_end(bits) {
+                    past_the_end.push(bits);
+                }
             }
         }
+        for bits in past_the_end {
+            self.add_from_the_start(bits);
+        }
     }
+}
+
+fn vacant(lines: usize) -> Box<[Line]> {
+    vec![Line::VACANT; lines].into_boxed_slice()
 }
 
 #[cfg(test)]
@@ -290,5 +444,32 @@ mod tests {
             .collect();
         assert!(prints.iter().all(|print| page.insert(*print)));
         assert!(!prints.iter().any(|print| page.insert(*print)));
+    }
+
+    #[test]
+    fn a_page_that_grows_in_place_loses_nothing_at_any_size() {
+        let mut page = Page::new();
+        let mut inserted = Vec::new();
+        let mut lines = page.lines;
+        for value in 0..60_000u32 {
+            let print = Fingerprint::of(&value);
+            // Now and then one from the end, where lines overflow into the first ones.
+            let print = if value % 97 == 0 {
+                print.sharing_home()
+            } else {
+                print
+            };
+            assert!(page.insert(print), "{value}");
+            inserted.push(print);
+            if page.lines != lines {
+                lines = page.lines;
+                assert!(
+                    !inserted.iter().any(|print| page.insert(*print)),
+                    "{lines} lines"
+                );
+            }
+        }
+        assert!(page.chunks.len() > 20, "{} chunks", page.chunks.len());
+        assert_eq!(page.len, inserted.len());
     }
 }

@@ -15,7 +15,8 @@ use crate::models::{InitPid, TwoPhase};
 pub fn bench_known_models(repeats: usize, large: bool) -> Result<BenchReport, TooManyProperties> {
     let mut report = BenchReport::default();
     let model = InitPid::new(4, 1, 1);
-    report.compare("c4t1", &model, &Checks::of_model(&model)?, repeats);
+    let checks = Checks::of_model(&model)?.stepping(InitPid::step_into);
+    report.compare("c4t1", &model, &checks, repeats);
     let model = TwoPhase::new(8);
     report.compare("two_phase_8", &model, &Checks::of_model(&model)?, repeats);
     if large {

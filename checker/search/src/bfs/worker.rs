@@ -158,7 +158,7 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                 }
             }
         }
-        self.look_up(&mut table);
+        self.look_up(task, &mut table);
     }
 
     /// Takes every step of one state; false when there is none.
@@ -186,12 +186,14 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                 self.outside_boundary += 1;
                 continue;
             }
-            let fingerprint = task.fingerprint(to);
-            // An observer sees every step.
-            if !O::ACTIVE && self.recent.knows(fingerprint) {
-                continue;
+            if Self::HASHES_AT_ONCE {
+                let fingerprint = task.fingerprint(to);
+                // An observer sees every step.
+                if !O::ACTIVE && self.recent.knows(fingerprint) {
+                    continue;
+                }
+                self.batch.ask(fingerprint);
             }
-            self.batch.fingerprints.push(fingerprint);
             self.batch.states.keep();
             self.batch.links.push(Link {
                 parent: number,
@@ -199,23 +201,32 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             });
             self.batch.actions.extend(kept);
             if self.batch.is_full() {
-                self.look_up(table);
+                self.look_up(task, table);
             }
         }
         self.enabled = enabled;
         any
     }
 
+    /// A state on the heap is hashed while it is in the cache, and the next successor written over it if it is known:
+    /// the two have most in common. Flat states are hashed a batch at a time: to read back at once what was just
+    /// written in smaller pieces makes the processor wait.
+    const HASHES_AT_ONCE: bool = std::mem::needs_drop::<M::State>();
+
     /// Makes candidates of the batch's successors, apart from those that are known; an observer sees them all.
-    fn look_up(&mut self, table: &mut Table<'_>) {
-        let fingerprints = &self.batch.fingerprints;
+    fn look_up(&mut self, task: &Task<'_, M>, table: &mut Table<'_>) {
+        if !Self::HASHES_AT_ONCE {
+            let fingerprint = |state: &M::State| task.fingerprint(state);
+            self.batch.ask_all(&mut self.recent, O::ACTIVE, fingerprint);
+        }
+        let asked = self.batch.asked();
         let new = match table {
-            Table::Own(shard) => shard.claim(fingerprints),
-            Table::Shared(visited) => visited.absent(fingerprints),
+            Table::Own(shard) => shard.claim(asked),
+            Table::Shared(visited) => visited.absent(asked),
         };
         let mut keep = if O::ACTIVE { self.batch.all() } else { new };
         while keep != 0 {
-            let bit = keep.trailing_zeros() as usize;
+            let number = keep.trailing_zeros() as usize;
             keep &= keep - 1;
             let position = self.found.links.len();
             match table {
@@ -223,16 +234,17 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                     if position.is_multiple_of(64) {
                         self.marks.push(0);
                     }
-                    self.marks[position / 64] |= (new >> bit & 1) << (position % 64);
+                    self.marks[position / 64] |= (new >> number & 1) << (position % 64);
                 }
                 Table::Shared(_) => {
-                    let fingerprint = self.batch.fingerprints[bit];
+                    let fingerprint = self.batch.asked()[number];
                     let list = &mut self.lists[self.sharing.shard_of(fingerprint)];
                     list.fingerprints.push(fingerprint);
                     // A round has far fewer candidates than numbers: `round` looks ahead.
                     list.positions.push(position as u32);
                 }
             }
+            let bit = self.batch.position(number);
             self.found.links.push(self.batch.links[bit]);
             let state = &mut self.batch.states.states_mut()[bit];
             self.found.states.swap_in(state, &mut self.spare);

@@ -9,6 +9,8 @@
 //! Two slips of the original are kept, for equal counts: a step that starts a transition takes all *other* transitions
 //! from the map of metadata, and the source of producer ids is set back to the id of existing metadata.
 
+use std::hash::{Hash, Hasher};
+
 use stateright::{Model, Property};
 
 const BROKERS: u8 = 2;
@@ -74,7 +76,7 @@ type Views = [u8; BROKERS as usize * MAX_TIDS];
 
 /// The whole system. Sets of messages and of clients are bits. A client has one request or answer in flight at most,
 /// and what was received stays in a set of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InitPidState {
     requests: u16,
     requests_received: u16,
@@ -99,6 +101,42 @@ pub struct InitPidState {
     /// has its producer id.
     answers: [u8; MAX_CLIENTS],
     pid_source: u8,
+}
+
+/// All fields, as six words: any hasher takes a word faster than its bytes one by one.
+impl Hash for InitPidState {
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let [a, b, c, d] = [
+            self.requests,
+            self.requests_received,
+            self.refusals,
+            self.refusals_received,
+        ]
+        .map(u64::from);
+        hasher.write_u64(a | b << 16 | c << 32 | d << 48);
+        hasher.write_u64(u64::from_le_bytes(self.log));
+        hasher.write_u64(u64::from_le_bytes(self.log_client));
+        hasher.write_u64(halves(self.metadata, self.transition));
+        hasher.write_u64(halves(self.tid, self.answers));
+        let [refused, also_refused] = self.last_refused;
+        let [committed, also_committed] = self.high_watermark;
+        hasher.write_u64(u64::from_le_bytes([
+            self.waiting,
+            self.done,
+            refused,
+            also_refused,
+            committed,
+            also_committed,
+            self.pid_source,
+            0,
+        ]));
+    }
+}
+
+#[inline]
+fn halves(low: [u8; 4], high: [u8; 4]) -> u64 {
+    u64::from(u32::from_le_bytes(low)) | u64::from(u32::from_le_bytes(high)) << 32
 }
 
 /// A step.
@@ -177,6 +215,52 @@ impl Model for InitPid {
 
     fn next_state(&self, state: &Self::State, action: Self::Action) -> Option<Self::State> {
         let mut next = state.clone();
+        self.step(action, &mut next).then_some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("who is done was answered", |_, state: &InitPidState| {
+                let done = |client: usize| state.done >> client & 1 == 1;
+                (0..MAX_CLIENTS).all(|client| !done(client) || state.answers[client] != 0)
+            }),
+            Property::always(
+                "no two clients are given the same id and epoch",
+                |_, state: &InitPidState| {
+                    let answers = &state.answers;
+                    (1..MAX_CLIENTS).all(|client| {
+                        let answer = answers[client];
+                        answer == 0
+                            || !(0..client).any(|other| {
+                                answers[other] == answer && state.tid[other] == state.tid[client]
+                            })
+                    })
+                },
+            ),
+            Property::sometimes(
+                "all clients have a producer id",
+                |model: &InitPid, state: &InitPidState| state.all_have_pid(model),
+            ),
+        ]
+    }
+}
+
+impl InitPid {
+    /// Writes the state after `action` over `next`; false when there is none. For a search that has room for it.
+    #[inline]
+    pub fn step_into(
+        &self,
+        state: &InitPidState,
+        action: InitPidAction,
+        next: &mut InitPidState,
+    ) -> bool {
+        next.clone_from(state);
+        self.step(action, next)
+    }
+
+    /// Takes `next` one step further; false when the action is not enabled.
+    #[inline]
+    fn step(&self, action: InitPidAction, next: &mut InitPidState) -> bool {
         match action {
             InitPidAction::SendRequest {
                 client,
@@ -213,43 +297,21 @@ impl Model for InitPid {
                 next.waiting &= !(1 << client);
                 next.done |= 1 << client;
             }
-            InitPidAction::Complete { partition } => next.complete(partition)?,
+            InitPidAction::Complete { partition } => return next.complete(partition).is_some(),
         }
-        Some(next)
+        true
     }
 
-    fn properties(&self) -> Vec<Property<Self>> {
-        vec![
-            Property::always("who is done was answered", |_, state: &InitPidState| {
-                let done = |client: usize| state.done >> client & 1 == 1;
-                (0..MAX_CLIENTS).all(|client| !done(client) || state.answers[client] != 0)
-            }),
-            Property::always(
-                "no two clients are given the same id and epoch",
-                |_, state: &InitPidState| {
-                    let answers = &state.answers;
-                    (1..MAX_CLIENTS).all(|client| {
-                        let answer = answers[client];
-                        answer == 0
-                            || !(0..client).any(|other| {
-                                answers[other] == answer && state.tid[other] == state.tid[client]
-                            })
-                    })
-                },
-            ),
-            Property::sometimes(
-                "all clients have a producer id",
-                |model: &InitPid, state: &InitPidState| state.all_have_pid(model),
-            ),
-        ]
-    }
-}
-
-impl InitPid {
     fn client_actions(&self, state: &InitPidState, client: u8, actions: &mut Vec<InitPidAction>) {
         let own = state.tid[usize::from(client)];
         let waits = state.waiting >> client & 1 == 1;
         let is_ready = (state.waiting | state.done) >> client & 1 == 0;
+        let first = request_bit(client, 0, 0).trailing_zeros();
+        let requests = state.requests >> first & 0xF;
+        let refusals = state.refusals >> first & 0xF;
+        if !is_ready && requests == 0 && refusals == 0 && state.answers[usize::from(client)] == 0 {
+            return;
+        }
         for broker in 0..BROKERS {
             for tid in 0..self.tids {
                 if is_ready && (own == 0 || own == tid + 1) {
