@@ -200,6 +200,8 @@ pub struct AppendTxnRecordAnswer {
     pub coordinator_epoch: CoordinatorEpoch,
     /// The record's key.
     pub transactional_id: TransactionalId,
+    /// The record's value: which append this is about.
+    pub value: Option<TransactionMetadata>,
     /// NONE once replicated, or why not.
     pub error: ErrorCode,
 }

@@ -35,6 +35,7 @@ impl Broker {
             slots,
             next_producer_id: self.next_producer_id()?,
             clock_back: self.clock.back,
+            ghost_timed_out: List::new(),
         })
     }
 

@@ -113,6 +113,7 @@ pub(super) fn with_ghosts(model: &State, mut found: State, leaves_batches: bool)
         place_ghosts(model, found);
     }
     for (found, model) in found.coordinators.iter_mut().zip(&model.coordinators) {
+        found.ghost_timed_out.clone_from(&model.ghost_timed_out);
         for (found, model) in found.slots.iter_mut().zip(&model.slots) {
             found.round = model.round;
             if let Some(metadata) = found.metadata.as_mut() {

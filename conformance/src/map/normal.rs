@@ -16,6 +16,7 @@ use fencepost_spec::types::{Ghost, PartitionSet, Sequence};
 pub fn normal_coordinator(coordinator: &Coordinator) -> Coordinator {
     let mut coordinator = coordinator.clone();
     coordinator.slots.iter_mut().for_each(normal_slot);
+    coordinator.ghost_timed_out.clear();
     coordinator
 }
 

@@ -174,7 +174,9 @@ impl Producer {
             }
             ErrorClass::Abortable => {
                 self.request = None;
-                self.ghost_refused |= error == ErrorCode::TransactionAbortable;
+                if error == ErrorCode::TransactionAbortable {
+                    self.refused_now();
+                }
                 self.fail_transaction(ctx, out);
             }
             ErrorClass::Fatal => self.fatal(ctx, error, out),
@@ -255,7 +257,7 @@ impl Producer {
             }
             ErrorClass::Abortable => {
                 self.in_flight.remove(at);
-                self.ghost_refused = true;
+                self.refused_now();
                 if ctx.workload.transactional_id.is_none() {
                     self.finish(Phase::Fatal);
                 } else {
@@ -265,6 +267,11 @@ impl Producer {
             }
             ErrorClass::Fatal => self.fatal(ctx, error, out),
         }
+    }
+
+    /// Notes that a send of the current transaction was refused.
+    fn refused_now(&mut self) {
+        self.ghost_refused |= 1 << self.txn;
     }
 
     fn repeat_batch(&mut self, ctx: &ClientContext<'_>, at: usize, out: &mut Out) {

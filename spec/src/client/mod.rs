@@ -114,6 +114,33 @@ pub struct InFlight {
     pub transactional: bool,
 }
 
+/// The epochs of one producer id that an instance has held: every one from the first to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Held {
+    /// The producer id.
+    pub producer_id: ProducerId,
+    /// The first epoch.
+    pub first: ProducerEpoch,
+    /// The last epoch.
+    pub last: ProducerEpoch,
+}
+
+impl Held {
+    /// Whether an identity is among these.
+    pub fn contains(&self, identity: Identity) -> bool {
+        self.producer_id == identity.producer_id
+            && self.first <= identity.producer_epoch
+            && identity.producer_epoch <= self.last
+    }
+
+    /// Whether one identity is among both.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.producer_id == other.producer_id
+            && self.first <= other.last
+            && other.first <= self.last
+    }
+}
+
 /// A producer instance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Producer {
@@ -125,7 +152,9 @@ pub struct Producer {
     pub identity: Option<Identity>,
     /// The first identity that it was given.
     pub first_identity: Option<Identity>,
-    /// An identity was given that is not after the one before.
+    /// The identities that it held before its producer id was rotated.
+    pub ghost_former: List<Held, 1>,
+    /// An identity was given that is not after the ones before.
     pub ghost_went_back: bool,
     /// The current transaction.
     pub txn: u8,
@@ -155,8 +184,8 @@ pub struct Producer {
     pub ghost_gave_up: bool,
     /// Its first InitProducerId was sent twice: the late copy fences it.
     pub ghost_resent_init: bool,
-    /// An answer refused a send although nothing was given up.
-    pub ghost_refused: bool,
+    /// The transactions in which an answer refused a send, as a set of bits.
+    pub ghost_refused: u8,
     /// Acknowledged payloads of a producer without transactions.
     pub acked: u8,
     /// The input position and generation (consume-process-produce).
@@ -196,6 +225,7 @@ impl Producer {
             phase: Phase::Unstarted,
             identity: None,
             first_identity: None,
+            ghost_former: List::new(),
             ghost_went_back: false,
             txn: 0,
             version,
@@ -211,7 +241,7 @@ impl Producer {
             needs_bump: false,
             ghost_gave_up: false,
             ghost_resent_init: false,
-            ghost_refused: false,
+            ghost_refused: 0,
             acked: 0,
             position: Payload(0),
             generation: None,
@@ -246,12 +276,30 @@ impl Producer {
         }
     }
 
+    /// What it has held of its current producer id: every epoch from its first one on.
+    pub fn ghost_held(&self) -> Option<Held> {
+        let (first, last) = (self.first_identity?, self.identity?);
+        let own = first.producer_id == last.producer_id;
+        Some(Held {
+            producer_id: last.producer_id,
+            first: if own {
+                first.producer_epoch
+            } else {
+                ProducerEpoch::FIRST
+            },
+            last: last.producer_epoch,
+        })
+    }
+
     /// Takes an identity from an answer; a new one restarts every sequence.
     fn adopt(&mut self, identity: Identity) {
-        if let Some(old) = self.identity {
-            let back = identity.producer_id == old.producer_id
-                && identity.producer_epoch < old.producer_epoch;
-            self.ghost_went_back |= back;
+        if let (Some(old), Some(held)) = (self.identity, self.ghost_held()) {
+            let rotated = identity.producer_id != old.producer_id;
+            let back = !rotated && identity.producer_epoch < old.producer_epoch;
+            self.ghost_went_back |= back || self.ghost_former.iter().any(|f| f.contains(identity));
+            if rotated {
+                self.ghost_former.push(held);
+            }
         }
         if self.identity != Some(identity) {
             self.next_sequence = [Sequence::FIRST; 3];

@@ -156,6 +156,8 @@ pub struct Coordinator {
     pub next_producer_id: ProducerId,
     /// Its clock has stepped back behind the last update.
     pub clock_back: bool,
+    /// The transactions that its timer has ended, in the order of their ghosts.
+    pub ghost_timed_out: List<Ghost, 1>,
 }
 
 impl Coordinator {
@@ -168,6 +170,7 @@ impl Coordinator {
             slots: (0..ids).map(|_| Slot::default()).collect(),
             next_producer_id: ProducerId(1 + 16 * broker.0),
             clock_back: false,
+            ghost_timed_out: List::new(),
         }
     }
 
@@ -324,12 +327,7 @@ impl Coordinator {
         to: Option<TransactionMetadata>,
         out: &mut Out,
     ) {
-        let value = to.map(|m| TransactionMetadata {
-            last_producer_epoch: m
-                .last_producer_epoch
-                .filter(|_| ctx.rules.log.log_last_epoch),
-            ..m
-        });
+        let value = txn_log::logged(ctx, to);
         out.send(Message::AppendTxnRecord(AppendTxnRecord {
             broker: self.broker,
             coordinator_epoch: self.epoch,

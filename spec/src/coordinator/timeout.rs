@@ -22,6 +22,10 @@ impl Coordinator {
         {
             return Step::NotEnabled;
         }
+        if !self.ghost_timed_out.contains(&metadata.ghost) {
+            self.ghost_timed_out.push(metadata.ghost);
+            self.ghost_timed_out.sort_unstable();
+        }
         self.fence(ctx, id, Then::Timeout, ctx.rules.log.timer_bumps_epoch, out);
         Step::Handled
     }

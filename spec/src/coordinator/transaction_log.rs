@@ -68,6 +68,7 @@ impl TransactionLog {
             broker: record.broker,
             coordinator_epoch: record.coordinator_epoch,
             transactional_id: record.transactional_id,
+            value: record.value,
             error,
         }));
     }

@@ -29,6 +29,9 @@ impl Coordinator {
         let Stage::Appending(then) = pending.stage else {
             return Step::Handled;
         };
+        if !is_append_of(ctx, &pending, answer) {
+            return Step::Handled;
+        }
         if answer.error == ErrorCode::None && !ctx.rules.log.tolerate_clock_back && self.clock_back
         {
             // KAFKA-5415's fault: the assertion on timestamps fails and the callback is lost.
@@ -223,6 +226,33 @@ impl Coordinator {
         }
         Step::Handled
     }
+}
+
+/// Whether the log answers the append of this transition, and not an earlier one: Kafka's callback
+/// refuses to complete a transition that is not the pending one.
+/// SOURCE: `TransactionMetadata.completeTransitionTo`.
+fn is_append_of(ctx: &Context<'_>, pending: &Pending, answer: &AppendTxnRecordAnswer) -> bool {
+    // No actor knows which transaction a record truly belongs to.
+    let seen = |value: Option<TransactionMetadata>| {
+        value.map(|m| TransactionMetadata {
+            ghost: Ghost::NONE,
+            ..m
+        })
+    };
+    seen(logged(ctx, pending.to)) == seen(answer.value)
+}
+
+/// A value as its record holds it.
+pub(super) fn logged(
+    ctx: &Context<'_>,
+    value: Option<TransactionMetadata>,
+) -> Option<TransactionMetadata> {
+    value.map(|m| TransactionMetadata {
+        last_producer_epoch: m
+            .last_producer_epoch
+            .filter(|_| ctx.rules.log.log_last_epoch),
+        ..m
+    })
 }
 
 /// How an append's error reaches the caller.

@@ -85,14 +85,14 @@ properties! {
         "A definite error means that the transaction is not committed, and a producer that nobody fenced is never refused for good."
         "KIP-98; KIP-360; KIP-588",
     S8 Safety "identities are issued once"
-        "A producer id and epoch are never held by two instances, never go back, and never overflow."
+        "A producer id and epoch are never given to two instances, never go back, and never overflow."
         "KIP-98; KIP-360",
     S9 Safety "the log is the truth"
         "The state in memory is what a replay of the log gives."
         "KIP-98, Transaction log; KAFKA-20310",
     S10 Safety "the last stable offset never goes back"
-        "A last stable offset that was served never goes back, and nothing that a reader has passed is taken away."
-        "KIP-98, Last stable offset",
+        "A last stable offset that was served never goes back, not over a fail-over either, and nothing that a reader has passed is taken away."
+        "KIP-98, Last stable offset; KIP-207",
     S11 Safety "the last stable offset is stable"
         "The last stable offset is never above the high watermark and never past an undecided record."
         "KIP-98, Last stable offset",

@@ -1,9 +1,10 @@
 //! Safety, judged in one state: the logs against what the applications asked and were told.
 
 use super::Id;
-use crate::client::{Item, Outcome, Phase, Producer};
+use crate::client::{Held, Item, Outcome, Phase, Producer};
 use crate::coordinator::Role;
 use crate::fault::Fault;
+use crate::message::Message;
 use crate::partition::{Partition, Record, RecordKind, decided, read_committed_view};
 use crate::types::*;
 use crate::world::{State, World};
@@ -263,19 +264,18 @@ fn acked_is_missing(world: &World, state: &State, producer: &Producer) -> bool {
 /// S7: refused for good, or made to abort, with nobody to blame.
 fn producer_broken(world: &World, state: &State, producer: &Producer) -> u32 {
     // A partition that forgot the producer may refuse its next batch; that is no reason to stop it.
-    let forgotten = spent(world, state, Fault::Eviction);
-    let refused = producer.phase == Phase::Fatal
-        || (producer.ghost_refused && !producer.ghost_gave_up && !forgotten);
-    if refused && !excused(world, state, producer) {
-        Id::S7.bit()
-    } else {
-        0
-    }
+    let may_refuse = producer.ghost_gave_up || spent(world, state, Fault::Eviction);
+    let refused = (0..8)
+        .filter(|txn| producer.ghost_refused & (1 << txn) != 0 && !may_refuse)
+        .any(|txn| !excused(world, state, producer, txn));
+    let stopped = producer.phase == Phase::Fatal && !excused(world, state, producer, producer.txn);
+    if refused || stopped { Id::S7.bit() } else { 0 }
 }
 
-/// Whether something happened that may fence or refuse this producer: a newer instance of its id,
-/// a time-out, an expired id, a deleted topic, an operator, or a late copy of its own first InitProducerId.
-pub fn excused(world: &World, state: &State, producer: &Producer) -> bool {
+/// Whether something happened that may fence or refuse this producer in its transaction `txn`: a newer instance of
+/// its id, an expired id, a deleted topic, an operator, a late copy of its own first InitProducerId, or the timer, if
+/// it was this transaction that it ended.
+pub fn excused(world: &World, state: &State, producer: &Producer, txn: u8) -> bool {
     let id = world.workload(producer.index).transactional_id;
     let mine = producer.first_identity;
     let other = state.producers.iter().any(|q| {
@@ -284,13 +284,17 @@ pub fn excused(world: &World, state: &State, producer: &Producer) -> bool {
         let newer = q.first_identity.is_none() || q.first_identity > mine;
         q.index != producer.index && q.is_started() && same_id && (newer || q.ghost_resent_init)
     });
-    let blamed = [
-        Fault::Timer,
-        Fault::IdExpiry,
-        Fault::TopicDeletion,
-        Fault::OperatorMarker,
-    ];
-    other || producer.ghost_resent_init || blamed.into_iter().any(|f| spent(world, state, f))
+    let blamed = [Fault::IdExpiry, Fault::TopicDeletion, Fault::OperatorMarker];
+    other
+        || producer.ghost_resent_init
+        || blamed.into_iter().any(|f| spent(world, state, f))
+        || timed_out(world, state, producer.index, txn)
+}
+
+/// Whether the timer has ended this transaction.
+fn timed_out(world: &World, state: &State, producer: ProducerIndex, txn: u8) -> bool {
+    let mut ended = state.coordinators.iter().flat_map(|c| &c.ghost_timed_out);
+    ended.any(|ghost| ghost.ghost_reveal(world.scenario.ghost_key) == Some((producer, txn)))
 }
 
 /// Whether a fault has happened.
@@ -298,7 +302,7 @@ fn spent(world: &World, state: &State, fault: Fault) -> bool {
     state.budgets.left(fault) < world.scenario.budgets.left(fault)
 }
 
-/// S8 and S14 over the identities that instances hold.
+/// S8 and S14 over the identities that instances hold, have held, or are about to be told.
 fn identities_broken(state: &State) -> u32 {
     let mut broken = 0;
     for (i, p) in state.producers.iter().enumerate() {
@@ -308,31 +312,37 @@ fn identities_broken(state: &State) -> u32 {
             broken |= Id::S14.bit();
         }
         let overflow = p.identity.is_some_and(|id| id.producer_epoch.0 < 0);
-        let shared = state.producers[..i].iter().any(|q| overlap(p, q));
-        if p.ghost_went_back || overflow || shared {
+        let shared = state.producers[..i]
+            .iter()
+            .any(|q| all_held(p).any(|mine| all_held(q).any(|theirs| mine.overlaps(&theirs))));
+        if p.ghost_went_back || overflow || shared || is_told_anothers(state, p) {
             broken |= Id::S8.bit();
         }
     }
     broken
 }
 
-/// Whether two instances have held the same identity: each holds, on its current producer id,
-/// every epoch from its first one on.
-fn overlap(p: &Producer, q: &Producer) -> bool {
-    let (Some(a), Some(b)) = (held(p), held(q)) else {
-        return false;
-    };
-    a.0 == b.0 && a.1 <= b.2 && b.1 <= a.2
+/// Every identity that an instance has held.
+fn all_held(producer: &Producer) -> impl Iterator<Item = Held> {
+    producer
+        .ghost_former
+        .iter()
+        .copied()
+        .chain(producer.ghost_held())
 }
 
-fn held(p: &Producer) -> Option<(ProducerId, ProducerEpoch, ProducerEpoch)> {
-    let (first, last) = (p.first_identity?, p.identity?);
-    let from = if first.producer_id == last.producer_id {
-        first.producer_epoch
-    } else {
-        ProducerEpoch::FIRST
-    };
-    Some((last.producer_id, from, last.producer_epoch))
+/// Whether an answer that `producer` waits for gives it an identity that another instance has held.
+fn is_told_anothers(state: &State, producer: &Producer) -> bool {
+    let given = state.network.iter().filter_map(|message| match message {
+        Message::CoordinatorAnswer(m) if m.correlation.producer == producer.index => {
+            m.identity.filter(|_| producer.awaits(message))
+        }
+        _ => None,
+    });
+    let others = || state.producers.iter().filter(|q| q.index != producer.index);
+    given
+        .into_iter()
+        .any(|identity| others().any(|q| all_held(q).any(|held| held.contains(identity))))
 }
 
 /// S8 (overflow) and S9: the leader's settled slots against the log.

@@ -24,7 +24,7 @@ impl World {
             if self.appends_for_fenced(before, old, new) {
                 broken |= Id::S5.bit();
             }
-            if stable_offset_went_back(old, new) {
+            if self.stable_offset_went_back(old, new) {
                 broken |= Id::S10.bit();
             }
         }
@@ -128,6 +128,32 @@ impl World {
             })
     }
 
+    /// S10: neither the last stable offset nor the bound of a read_committed fetch goes back at a leader that serves.
+    ///
+    /// Where the leader stops, what it served is compared with what comes after recovery at once: until then nothing
+    /// changes that recovery starts from.
+    fn stable_offset_went_back(&self, old: &Partition, new: &Partition) -> bool {
+        let Some(before) = self.served(old) else {
+            return false;
+        };
+        let recovered = new.recovering.then(|| {
+            let mut recovered = new.clone();
+            recovered.recover(&self.rules);
+            recovered
+        });
+        [Some(new), recovered.as_ref()]
+            .into_iter()
+            .flatten()
+            .filter_map(|partition| self.served(partition))
+            .any(|after| after.0 < before.0 || after.1 < before.1)
+    }
+
+    /// The last stable offset and the bound of a read_committed fetch; `None` while the leader does not serve.
+    fn served(&self, partition: &Partition) -> Option<(Offset, Offset)> {
+        let bound = partition.fetch_bound(&self.rules.fetch, IsolationLevel::ReadCommitted)?;
+        Some((partition.last_stable_offset(), bound.upper))
+    }
+
     /// S2, S1, S10: what a stepwise reader was given, against the log's own verdicts.
     pub(super) fn check_delivery(
         &self,
@@ -176,10 +202,4 @@ fn publishes_anothers(before: &State, after: &State) -> bool {
     new.ghost_published
         .iter()
         .any(|ghost| !old.ghost_published.contains(ghost) && *ghost != marker.ghost)
-}
-
-/// S10: the last stable offset of a serving leader never goes back.
-fn stable_offset_went_back(old: &Partition, new: &Partition) -> bool {
-    let serving = !old.recovering && !new.recovering && !new.deleted;
-    serving && new.last_stable_offset() < old.last_stable_offset()
 }

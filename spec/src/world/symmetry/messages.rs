@@ -86,6 +86,7 @@ impl Renaming {
             Message::AppendTxnRecordAnswer(m) => {
                 Message::AppendTxnRecordAnswer(AppendTxnRecordAnswer {
                     transactional_id: self.id(m.transactional_id),
+                    value: m.value.map(|value| self.metadata(value)),
                     ..m
                 })
             }

@@ -173,6 +173,11 @@ impl Renaming {
                 let at = usize::from(self.id(TransactionalId(id)).0);
                 coordinator.slots[at] = self.slot(*slot);
             }
+            for ghost in &mut coordinator.ghost_timed_out {
+                *ghost = self.ghost(*ghost);
+            }
+            // The model keeps them sorted.
+            coordinator.ghost_timed_out.sort_unstable();
         }
         for (id, record) in (0..).zip(&old.log.committed) {
             let at = usize::from(self.id(TransactionalId(id)).0);
