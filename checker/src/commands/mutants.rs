@@ -2,6 +2,7 @@
 
 use crate::args::Mutants;
 use crate::exit::{Exit, Failure};
+use crate::ledger::guards::{self, GuardRow, Shown};
 use crate::ledger::{Judgement, Row, Status, Task, judge, tasks};
 use crate::output::{bold, say, say_json};
 use crate::select;
@@ -14,6 +15,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 struct Report {
     seconds: f64,
     mutants: Vec<Row>,
+    /// Empty where only some mutants were asked for.
+    guards: Vec<GuardRow>,
 }
 
 #[derive(Serialize)]
@@ -41,11 +44,27 @@ pub fn run(args: &Mutants, json: bool, progress: bool) -> Result<Exit, Failure> 
         return list(&tasks, json);
     }
     let started = std::time::Instant::now();
-    let rows = judge_all(args, &tasks, json, progress)?;
-    let ok = rows.iter().all(|row| row.status != Status::Survived);
+    let each = |at: usize| {
+        let row = judge(&tasks[at], &args.limits, args.traces.as_deref(), progress)?;
+        if !json {
+            say(&line(&row))?;
+        }
+        Ok(row)
+    };
+    let rows = in_parallel(args, tasks.len(), each)?;
+    let guards = match args.ids.as_slice() {
+        [] => guards::rows(show_guards(args, progress)?),
+        _ => Vec::new(),
+    };
+    let shown = guards
+        .iter()
+        .flat_map(|guard| &guard.cannot)
+        .all(Shown::holds);
+    let ok = shown && rows.iter().all(|row| row.status != Status::Survived);
     let report = Report {
         seconds: started.elapsed().as_secs_f64(),
         mutants: rows,
+        guards,
     };
     if json {
         say_json(ok, &report)?;
@@ -62,42 +81,45 @@ fn selected(ids: &[String]) -> Result<Vec<&'static Mutant>, Failure> {
     ids.iter().map(|id| select::mutant(id)).collect()
 }
 
-/// Judges the tasks on as many threads as there are; the rows come in the order of the ledger.
-fn judge_all(
+/// Searches for what the guards' rows say there is not.
+fn show_guards(args: &Mutants, progress: bool) -> Result<Vec<(&'static str, Shown)>, Failure> {
+    let searches = guards::searches();
+    in_parallel(args, searches.len(), |at| {
+        let (guard, kind, cannot) = searches[at];
+        let shown = guards::show(kind, cannot, &args.limits, progress)?;
+        Ok((guard.rule, shown))
+    })
+}
+
+/// Does `count` things on as many threads as there are; the results come in their order.
+fn in_parallel<T: Send>(
     args: &Mutants,
-    tasks: &[Task],
-    json: bool,
-    progress: bool,
-) -> Result<Vec<Row>, Failure> {
+    count: usize,
+    each: impl Fn(usize) -> Result<T, Failure> + Sync,
+) -> Result<Vec<T>, Failure> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Result<Row, Failure>)>> = Mutex::new(Vec::new());
+    let done: Mutex<Vec<(usize, Result<T, Failure>)>> = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..args.limits.thread_count().min(tasks.len()) {
+        for _ in 0..args.limits.thread_count().min(count) {
             scope.spawn(|| {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(task) = tasks.get(at) else {
+                    if at >= count {
                         return;
-                    };
-                    let row = judge(task, &args.limits, args.traces.as_deref(), progress);
-                    let row = row.and_then(|row| {
-                        if !json {
-                            say(&line(&row))?;
-                        }
-                        Ok(row)
-                    });
+                    }
+                    let result = each(at);
                     if let Ok(mut done) = done.lock() {
-                        done.push((at, row));
+                        done.push((at, result));
                     }
                 }
             });
         }
     });
-    let mut rows = done
+    let mut results = done
         .into_inner()
         .map_err(|_| Failure::Internal("a thread that judged mutants has stopped".to_owned()))?;
-    rows.sort_by_key(|(at, _)| *at);
-    rows.into_iter().map(|(_, row)| row).collect()
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn list(tasks: &[Task], json: bool) -> Result<Exit, Failure> {
@@ -194,14 +216,49 @@ fn summary(report: &Report) -> String {
         .map(|status| format!("{} {}", count(status), status.name()))
         .collect();
     let of_kind = |kind| report.mutants.iter().filter(|row| row.kind == kind).count();
-    format!(
-        "{}\n",
-        bold(&format!(
-            "{} in {:.0} s; {} of safety, {} of liveness",
-            parts.join(", "),
-            report.seconds,
-            of_kind("safety"),
-            of_kind("liveness")
-        ))
-    )
+    let total = format!(
+        "{} in {:.0} s; {} of safety, {} of liveness",
+        parts.join(", "),
+        report.seconds,
+        of_kind("safety"),
+        of_kind("liveness")
+    );
+    format!("{}{}\n", guards_text(&report.guards), bold(&total))
+}
+
+/// The guards without a mutant on one side, with what was searched to show it.
+fn guards_text(guards: &[GuardRow]) -> String {
+    let mut text = String::new();
+    for guard in guards {
+        for shown in &guard.cannot {
+            let verdict = match (shown.complete, shown.breaks.as_slice()) {
+                (false, _) => "NOT SEEN TO THE END".to_owned(),
+                (true, []) => "holds".to_owned(),
+                (true, broken) => format!("BREAKS {}", broken.join(", ")),
+            };
+            text += &format!(
+                "{:<36} {:<8} cannot: {} ({} in {} under {} {verdict}, {} states, {:.2} s)\n",
+                guard.rule,
+                shown.kind,
+                shown.why,
+                shown.mutant,
+                shown.scenario,
+                shown.rules,
+                shown.distinct,
+                shown.seconds
+            );
+        }
+    }
+    if !guards.is_empty() {
+        let both = guards
+            .iter()
+            .filter(|guard| guard.cannot.is_empty())
+            .count();
+        text += &format!(
+            "{} guards: {both} with a mutant on either side, {} where the searches above show that one side cannot be broken\n",
+            guards.len(),
+            guards.len() - both
+        );
+    }
+    text
 }

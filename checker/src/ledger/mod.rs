@@ -1,6 +1,7 @@
 //! The ledger: judging each mutant under each of its plans, by a search of states or on fair cycles.
 
 mod fair_cycles;
+pub mod guards;
 mod states;
 
 use crate::args::Limits;

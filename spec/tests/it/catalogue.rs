@@ -1,19 +1,11 @@
 //! The catalogue: counts are pinned, and each rule set breaks exactly what its row says.
 
+use super::large;
 use super::search::{broken, search};
 use fencepost_spec::scenario::{CATALOGUE, Profile};
 use fencepost_spec::world::World;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-
-/// Scenarios of more states than this are left to `fencepost check`.
-const LARGE: [&str; 5] = [
-    "markers",
-    "election",
-    "re-election",
-    "reader-fail-over",
-    "mix",
-];
 
 #[test]
 fn names_are_unique_and_say_something() {
@@ -27,7 +19,7 @@ fn counts_and_verdicts_are_pinned() {
     let mut table = String::new();
     let mut unexpected = Vec::new();
     for entry in CATALOGUE {
-        if entry.profile != Profile::Default || LARGE.contains(&entry.name) {
+        if entry.profile != Profile::Default || large::DEFAULT.contains(&entry.name) {
             continue;
         }
         for (set, expected) in entry.runs {

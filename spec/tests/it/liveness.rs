@@ -11,7 +11,7 @@ use fencepost_spec::properties::fair::{
 use fencepost_spec::scenario::{RuleSet, find};
 use fencepost_spec::world::{Action, State, World};
 
-fn fair() -> Liveness<World> {
+pub fn fair() -> Liveness<World> {
     let mut liveness = Liveness::new();
     for (index, class) in FAIR_CLASSES.iter().enumerate() {
         let strength = if class.strong {
@@ -31,7 +31,7 @@ fn fair() -> Liveness<World> {
 }
 
 /// The scenario with every retriable answer really sent, under the rules with a mutant on.
-fn world(name: &str, set: RuleSet, mutant: Option<&str>) -> World {
+pub fn world(name: &str, set: RuleSet, mutant: Option<&str>) -> World {
     let entry = find(name).expect("a scenario of the catalogue");
     let mut rules = entry.rules(set);
     if let Some(id) = mutant {
@@ -41,7 +41,7 @@ fn world(name: &str, set: RuleSet, mutant: Option<&str>) -> World {
     World::new(entry.scenario(set).answering(), rules)
 }
 
-fn judge(world: &World) -> LivenessOutcome<State, Action> {
+pub fn judge(world: &World) -> LivenessOutcome<State, Action> {
     let outcome = run_liveness(world, &fair(), &Options::default());
     assert!(outcome.incomplete.is_none());
     for lasso in &outcome.violations {

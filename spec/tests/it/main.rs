@@ -3,8 +3,10 @@
 mod catalogue;
 mod digests;
 mod granularity;
+mod guards;
 mod hosts;
 mod kip_939;
+mod large;
 mod liveness;
 mod repaired;
 mod search;
