@@ -1,21 +1,24 @@
 //! Serves our own implementation on a TCP port, in memory, until Ctrl-C, SIGTERM or the end of the input.
 //!
 //! ```text
-//! cargo run --release -p fencepost-conformance --example loopback -- [--listen HOST:PORT] [--transaction-version 1|2]
+//! cargo run --release -p fencepost-conformance --example loopback -- [--listen HOST:PORT] [--transaction-version 1|2] [--log FILE]
 //! ready 127.0.0.1:40123
 //! ```
+//!
+//! `--log` writes what clients ask and what the cores do, an event a line; `fencepost validate FILE` judges it.
 
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
 use std::process::ExitCode;
 use std::sync::mpsc;
 
 use fencepost::types::TransactionVersion;
 use fencepost_conformance::loopback::{Loopback, LoopbackConfig};
 
-const USAGE: &str = "usage: loopback [--listen HOST:PORT] [--transaction-version 1|2]";
+const USAGE: &str = "usage: loopback [--listen HOST:PORT] [--transaction-version 1|2] [--log FILE]";
 
 fn main() -> ExitCode {
-    let config = match config(std::env::args().skip(1)) {
+    let (config, log) = match config(std::env::args().skip(1)) {
         Ok(config) => config,
         Err(problem) => {
             eprintln!("{problem}\n{USAGE}");
@@ -32,7 +35,11 @@ fn main() -> ExitCode {
         eprintln!("no signal handler: {problem}");
         return ExitCode::from(4);
     }
-    let broker = match Loopback::start(config) {
+    let started = match log {
+        Some(log) => Loopback::start_logged(config, log),
+        None => Loopback::start(config),
+    };
+    let broker = match started {
         Ok(broker) => broker,
         Err(problem) => {
             eprintln!("cannot listen on {}: {problem}", config.listen);
@@ -50,8 +57,13 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn config(arguments: impl Iterator<Item = String>) -> Result<LoopbackConfig, String> {
+type Log = Box<dyn Write + Send>;
+
+fn config(
+    arguments: impl Iterator<Item = String>,
+) -> Result<(LoopbackConfig, Option<Log>), String> {
     let mut config = LoopbackConfig::new(TransactionVersion::V2);
+    let mut log: Option<Log> = None;
     let mut arguments = arguments;
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or(format!("{name} needs a value"))?;
@@ -65,8 +77,13 @@ fn config(arguments: impl Iterator<Item = String>) -> Result<LoopbackConfig, Str
                     _ => return Err(unreadable()),
                 }
             }
+            "--log" => {
+                let file = File::create(&value)
+                    .map_err(|problem| format!("cannot write {value}: {problem}"))?;
+                log = Some(Box::new(BufWriter::new(file)));
+            }
             _ => return Err(unreadable()),
         }
     }
-    Ok(config)
+    Ok((config, log))
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fencepost_conformance::cases::{Configuration, Judge};
 use fencepost_conformance::kafka_server::{StartError, classpath};
-use fencepost_conformance::observed::{Event, Proxy, Validator};
+use fencepost_conformance::observed::{Asked, Event, Proxy, Validator};
 use fencepost_conformance::wire::{Connection, ErrorCode, TopicSpec};
 use fencepost_spec::rules::Rules;
 use fencepost_spec::types::TransactionVersion;
@@ -105,5 +105,19 @@ fn kafkas_own_clients_are_a_behaviour_of_the_model() {
         println!("transaction.version {level}: {summary:?}");
         assert_eq!((summary.ids, summary.given_up), (2, 0), "{summary:?}");
         assert!(summary.judged > 200, "{summary:?}");
+        assert!(summary.consumer_groups > 0, "{summary:?}");
+        let asks_offsets = |event: &&Event| {
+            matches!(
+                event,
+                Event::Asked {
+                    request: Asked::OffsetFetch {
+                        require_stable: true,
+                        ..
+                    },
+                    ..
+                }
+            )
+        };
+        assert!(events.iter().filter(asks_offsets).count() > 3);
     }
 }

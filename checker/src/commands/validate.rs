@@ -69,7 +69,7 @@ pub fn run(args: &Validate, json: bool) -> Result<Exit, Failure> {
 fn text(report: &Report) -> String {
     let it = &report.summary;
     let sums = format!(
-        "{} events, {} answers and markers judged, {} of ids whose beginning was not seen, {} ids ({} given \
+        "{} events, {} answers, markers and steps of cores judged, {} of ids whose beginning was not seen, {} ids ({} given \
          up), {} partitions; {:.1} s, {:.0} events a minute\n",
         it.events,
         it.judged,
@@ -80,6 +80,13 @@ fn text(report: &Report) -> String {
         report.seconds,
         report.events_per_minute
     );
+    let classic = match it.consumer_groups {
+        0 => String::new(),
+        n => format!(
+            "{n} requests of KIP-848 groups were not judged: the model has classic groups only.\n"
+        ),
+    };
+    let sums = format!("{classic}{sums}");
     match &report.refused {
         None if it.given_up > 0 => format!(
             "Nothing in this run departs from the model, but not all of it could be told.\n{sums}"

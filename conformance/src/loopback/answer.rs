@@ -11,6 +11,7 @@ use kafka_protocol::protocol::Encodable;
 
 use super::broker::Reply;
 use super::frame::Head;
+use super::journal::Journal;
 use crate::wire::WireError;
 
 /// What a core, or the shell itself, says of one part of a request.
@@ -30,6 +31,8 @@ pub(super) type Finish = Box<dyn FnOnce(Vec<Part>) -> Result<Option<Bytes>, Wire
 /// A request that waits for its parts.
 pub(super) struct Call {
     pub(super) head: Head,
+    /// Its number in the journal.
+    pub(super) exchange: Option<u64>,
     pub(super) answer: mpsc::Sender<Reply>,
     pub(super) parts: Vec<Option<Part>>,
     pub(super) finish: Finish,
@@ -41,9 +44,10 @@ impl Call {
     }
 
     /// Answers. The client may be gone by now.
-    pub(super) fn finish(self) {
+    pub(super) fn finish(self, journal: &mut Journal) {
         let parts = self.parts.into_iter().flatten().collect();
         let reply = reply(&self.head, (self.finish)(parts));
+        journal.answered(self.exchange, &self.head, &reply);
         let _ = self.answer.send(reply);
     }
 }

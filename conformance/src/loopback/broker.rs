@@ -23,6 +23,7 @@ use super::answer::{Call, Part, Waiter, reply};
 use super::desk::Desk;
 use super::fetches::Fetches;
 use super::frame::{Head, split};
+use super::journal::Journal;
 use super::requests::{Plan, api};
 use super::topics::{LEADER_EPOCH, Topics};
 use super::{LoopbackConfig, Tamper};
@@ -87,11 +88,12 @@ pub(super) struct Broker {
     calls: BTreeMap<u64, Call>,
     next_token: u64,
     fetches: Fetches,
+    journal: Journal,
 }
 
 impl Broker {
     /// A broker with empty logs, the leader of everything.
-    pub(super) fn new(config: LoopbackConfig, address: SocketAddr) -> Self {
+    pub(super) fn new(config: LoopbackConfig, address: SocketAddr, journal: Journal) -> Self {
         let partition = PartitionConfig {
             verification: config.verification,
             ..PartitionConfig::default()
@@ -121,6 +123,7 @@ impl Broker {
             calls: BTreeMap::new(),
             next_token: 0,
             fetches: Fetches::default(),
+            journal,
         };
         broker.lead(core.transaction_log_partitions);
         broker
@@ -165,27 +168,36 @@ impl Broker {
             };
             match inbox.recv_timeout(wait) {
                 Ok(Event::Request { frame, answer }) => self.request(frame, answer),
-                Ok(Event::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => return,
+                Ok(Event::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    return self.journal.flush();
+                }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
             if swept.elapsed() >= SWEEP {
                 swept = Instant::now();
                 self.sweep();
+                self.journal.flush();
             }
+            let journal = &mut self.journal;
             self.fetches
-                .answer(&self.topics, self.tamper, Instant::now());
+                .answer(&self.topics, self.tamper, journal, Instant::now());
         }
     }
 
     fn request(&mut self, frame: Bytes, answer: mpsc::Sender<Reply>) {
-        let taken = split(frame).and_then(|(head, body)| {
+        let taken = split(frame.clone()).and_then(|(head, body)| {
             let plan = self.take(&head, body);
             plan.map(|(plan, call, parts)| (head, plan, call, parts))
         });
+        let exchange = match &taken {
+            Ok((head, ..)) => self.journal.asked(head, frame),
+            Err(_) => None,
+        };
         match taken {
             Ok((head, Plan::Parts(finish), number, parts)) => {
                 let call = Call {
                     head,
+                    exchange,
                     answer,
                     parts,
                     finish,
@@ -195,11 +207,14 @@ impl Broker {
                 self.finish_if_complete(number);
             }
             Ok((head, Plan::Fetch(fetch), ..)) => {
-                self.fetches.add(head, fetch, answer, Instant::now());
+                self.fetches
+                    .add((head, exchange), fetch, answer, Instant::now());
             }
             Ok((head, Plan::Body(body), ..)) => {
                 // The client may be gone by now.
-                let _ = answer.send(reply(&head, body));
+                let reply = reply(&head, body);
+                self.journal.answered(exchange, &head, &reply);
+                let _ = answer.send(reply);
             }
             Err(_) => {
                 let _ = answer.send(Reply::Close);
@@ -294,7 +309,10 @@ impl Broker {
         use coordinator::{Effect, Input};
         match effect {
             // The memory of the core is the log: there is nothing that could be read again.
-            Effect::Append { ticket, .. } => {
+            Effect::Append {
+                ticket, records, ..
+            } => {
+                records.iter().for_each(|it| self.journal.logged(it));
                 let input = Input::AppendFinished(ticket, AppendOutcome::Written);
                 self.queue(Work::Coordinator(input));
             }
@@ -349,6 +367,7 @@ impl Broker {
         for effect in partition.step(input, now()) {
             match (self.tamper.partition_asks)(effect) {
                 Effect::Append(batch) => {
+                    self.journal.appended(at, &batch);
                     let up_to = batch.next_offset();
                     self.queue(Work::Data(at.clone(), Input::Replicated { up_to }));
                 }
@@ -400,6 +419,8 @@ impl Broker {
         for effect in group.step(input, now()) {
             match (self.tamper.group_asks)(effect) {
                 Effect::Append(batch) => {
+                    let at = TopicPartition::new(OFFSETS_TOPIC, index);
+                    self.journal.appended(&at, &batch);
                     let up_to = batch.next_offset();
                     self.queue(Work::Group(index, Input::Replicated { up_to }));
                 }
@@ -488,7 +509,7 @@ impl Broker {
         if self.calls.get(&number).is_some_and(Call::is_complete)
             && let Some(call) = self.calls.remove(&number)
         {
-            call.finish();
+            call.finish(&mut self.journal);
         }
     }
 }

@@ -16,6 +16,7 @@ use super::Tamper;
 use super::answer::{body, reply};
 use super::broker::Reply;
 use super::frame::Head;
+use super::journal::Journal;
 use super::topics::Topics;
 
 /// The longest that a fetch waits, whatever its client asks for.
@@ -23,6 +24,8 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 
 struct Waiting {
     head: Head,
+    /// Its number in the journal.
+    exchange: Option<u64>,
     request: FetchRequest,
     answer: mpsc::Sender<Reply>,
     until: Instant,
@@ -41,7 +44,7 @@ impl Fetches {
 
     pub(super) fn add(
         &mut self,
-        head: Head,
+        (head, exchange): (Head, Option<u64>),
         request: FetchRequest,
         answer: mpsc::Sender<Reply>,
         now: Instant,
@@ -50,6 +53,7 @@ impl Fetches {
         let until = now + Duration::from_millis(wait).min(MAX_WAIT);
         self.waiting.push(Waiting {
             head,
+            exchange,
             request,
             answer,
             until,
@@ -57,15 +61,21 @@ impl Fetches {
     }
 
     /// Answers those that have enough to read, or have waited for long enough.
-    pub(super) fn answer(&mut self, topics: &Topics, tamper: Tamper, now: Instant) {
+    pub(super) fn answer(
+        &mut self,
+        topics: &Topics,
+        tamper: Tamper,
+        journal: &mut Journal,
+        now: Instant,
+    ) {
         self.waiting.retain(|it| {
             let (answer, enough) = read(topics, tamper, &it.request);
             let ready = enough || now >= it.until;
             if ready {
+                let reply = reply(&it.head, body(it.head.version, &answer));
+                journal.answered(it.exchange, &it.head, &reply);
                 // The client may be gone by now.
-                let _ = it
-                    .answer
-                    .send(reply(&it.head, body(it.head.version, &answer)));
+                let _ = it.answer.send(reply);
             }
             !ready
         });

@@ -10,6 +10,7 @@ mod broker;
 mod desk;
 mod fetches;
 mod frame;
+mod journal;
 mod requests;
 mod shapes;
 mod socket;
@@ -17,7 +18,7 @@ mod tamper;
 mod topics;
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -26,6 +27,7 @@ use std::thread::JoinHandle;
 use fencepost::types::TransactionVersion;
 
 use broker::{Broker, Event};
+use journal::Journal;
 pub use tamper::Tamper;
 
 /// Connections that are open at one time; further ones are closed at once.
@@ -76,6 +78,18 @@ impl Loopback {
     /// # Errors
     /// Where the address cannot be listened on, or no thread can be had.
     pub fn start(config: LoopbackConfig) -> io::Result<Self> {
+        Self::begin(config, None)
+    }
+
+    /// The same, and writes what the cores do to `log`, an event a line, for [`crate::observed::Validator`].
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_logged(config: LoopbackConfig, log: Box<dyn Write + Send>) -> io::Result<Self> {
+        Self::begin(config, Some(log))
+    }
+
+    fn begin(config: LoopbackConfig, log: Option<Box<dyn Write + Send>>) -> io::Result<Self> {
         let listener = TcpListener::bind(config.listen)?;
         let address = listener.local_addr()?;
         let (events, inbox) = mpsc::channel();
@@ -83,7 +97,7 @@ impl Loopback {
         let connections = Connections::default();
         let owner = std::thread::Builder::new()
             .name("loopback-owner".to_owned())
-            .spawn(move || Broker::new(config, address).run(&inbox))?;
+            .spawn(move || Broker::new(config, address, Journal::new(log)).run(&inbox))?;
         let acceptor = std::thread::Builder::new()
             .name("loopback-accept".to_owned())
             .spawn({

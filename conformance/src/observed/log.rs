@@ -150,7 +150,7 @@ impl Log {
                 "the last stable offset went back from {floor} to {stable} (S10)"
             ));
         }
-        self.stable(stable)?;
+        self.stable(stable, answer.high_watermark)?;
         if committed {
             self.filtered(from, answer)?;
         }
@@ -172,8 +172,8 @@ impl Log {
         Ok(())
     }
 
-    /// The last stable offset passes no undecided transaction.
-    fn stable(&self, stable: i64) -> Result<(), String> {
+    /// The last stable offset passes no undecided transaction, nor one whose marker is not replicated.
+    fn stable(&self, stable: i64, high_watermark: i64) -> Result<(), String> {
         let passes = |first: i64| first < stable;
         let open = self.open.iter().find(|(_, first)| passes(**first));
         if let Some((producer, first)) = open
@@ -188,7 +188,7 @@ impl Log {
             .decided
             .iter()
             .rev()
-            .take_while(|it| it.marker >= stable)
+            .take_while(|it| it.marker >= high_watermark)
             .find(|it| passes(it.first));
         match early {
             Some(it) => Err(format!(

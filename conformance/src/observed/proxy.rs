@@ -24,17 +24,22 @@ const POLL: Duration = Duration::from_millis(20);
 
 /// Highest versions that the proxy can read; above them topics have ids instead of names, or
 /// addresses would slip through.
-const READABLE: [(i16, i16); 10] = [
+const READABLE: [(i16, i16); 15] = [
     (0, 12),
     (1, 12),
     (3, 12),
+    (8, 9),
+    (9, 9),
     (10, 6),
     (18, 3),
-    (22, 5),
+    (20, 5),
+    (22, 6),
     (24, 5),
     (25, 4),
     (26, 5),
+    (27, 2),
     (28, 5),
+    (68, 1),
 ];
 /// DescribeCluster, which would name the brokers' own addresses.
 const HIDDEN: i16 = 60;
@@ -190,11 +195,15 @@ impl Shared {
                 self.write(Some(Event::Asked { exchange, request }));
                 exchange
             });
-            lock(pending).push_back(Pending {
-                key,
-                version,
-                recorded,
-            });
+            if decode::is_unanswered(key, version, frame.clone()) {
+                self.write(recorded.map(|exchange| Event::Lost { exchange }));
+            } else {
+                lock(pending).push_back(Pending {
+                    key,
+                    version,
+                    recorded,
+                });
+            }
             write_frame(&mut upstream, &frame)?;
         }
     }

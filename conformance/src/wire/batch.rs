@@ -119,8 +119,18 @@ pub struct BatchView {
     pub transactional: bool,
     /// The marker, where this is a control batch of a transaction.
     pub control: Option<ControlRecord>,
-    /// The records of a data batch; empty for a control batch.
+    /// The records of a data batch; empty for a control batch, and for one whose header alone was
+    /// read.
     pub records: Vec<RecordView>,
+}
+
+/// What is made of a compressed batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compressed {
+    /// It cannot be read.
+    Refused,
+    /// Its header is read: who wrote it, how many records, with which sequences.
+    HeaderOnly,
 }
 
 /// A transaction marker.
@@ -150,6 +160,18 @@ pub struct RecordView {
 /// [`WireError::Malformed`] on another magic, a wrong CRC, a compressed batch, or a length that
 /// does not fit.
 pub fn read_batches(log: &Bytes) -> Result<Vec<BatchView>, WireError> {
+    read_all(log, Compressed::Refused)
+}
+
+/// As [`read_batches`], but a compressed batch stands without its records.
+///
+/// # Errors
+/// As [`read_batches`], compressed batches excepted.
+pub fn read_batch_headers(log: &Bytes) -> Result<Vec<BatchView>, WireError> {
+    read_all(log, Compressed::HeaderOnly)
+}
+
+fn read_all(log: &Bytes, compressed: Compressed) -> Result<Vec<BatchView>, WireError> {
     let mut batches = Vec::new();
     let mut at = 0;
     while log.len() - at >= 12 {
@@ -162,13 +184,17 @@ pub fn read_batches(log: &Bytes) -> Result<Vec<BatchView>, WireError> {
         if length + 12 < HEADER {
             return Err(malformed("batch below its header"));
         }
-        batches.push(read_batch(base_offset, &log.slice(at..end))?);
+        batches.push(read_batch(base_offset, &log.slice(at..end), compressed)?);
         at = end;
     }
     Ok(batches)
 }
 
-fn read_batch(base_offset: i64, batch: &Bytes) -> Result<BatchView, WireError> {
+fn read_batch(
+    base_offset: i64,
+    batch: &Bytes,
+    compressed: Compressed,
+) -> Result<BatchView, WireError> {
     let mut head = Reader::new(batch.slice(12..));
     let partition_leader_epoch = head.i32()?;
     if head.i8()? != 2 {
@@ -178,8 +204,12 @@ fn read_batch(base_offset: i64, batch: &Bytes) -> Result<BatchView, WireError> {
         return Err(malformed("wrong CRC"));
     }
     let attributes = head.i16()?;
-    if attributes & COMPRESSION != 0 {
+    let is_compressed = attributes & COMPRESSION != 0;
+    if is_compressed && compressed == Compressed::Refused {
         return Err(malformed("compressed batch"));
+    }
+    if is_compressed && attributes & CONTROL != 0 {
+        return Err(malformed("compressed control batch"));
     }
     let last_offset = base_offset.wrapping_add(i64::from(head.i32()?));
     head.i64()?;
@@ -191,7 +221,7 @@ fn read_batch(base_offset: i64, batch: &Bytes) -> Result<BatchView, WireError> {
     let base_sequence = head.i32()?;
     let count = head.i32()?;
     let mut records = Vec::new();
-    for _ in 0..count {
+    for _ in 0..if is_compressed { 0 } else { count } {
         records.push(read_record(base_offset, &mut head)?);
     }
     let control = if attributes & CONTROL == 0 {
@@ -278,6 +308,27 @@ mod tests {
         assert_eq!((view.base_sequence, view.last_offset), (5, 1));
         assert!(view.transactional && view.control.is_none());
         assert_eq!(view.records[1].value.as_deref(), Some(&[0_u8; 300][..]));
+    }
+
+    #[test]
+    fn a_compressed_batch_has_its_header() {
+        let mut bytes = sample().encode().to_vec();
+        // LZ4, over records that no one here could unpack.
+        bytes[22] |= 3;
+        bytes.truncate(HEADER + 5);
+        let length = (bytes.len() - 12) as i32;
+        bytes[8..12].copy_from_slice(&length.to_be_bytes());
+        let crc = crc32c::crc32c(&bytes[CRC_FROM..]);
+        bytes[17..21].copy_from_slice(&crc.to_be_bytes());
+        let bytes = Bytes::from(bytes);
+        assert!(read_batches(&bytes).is_err());
+        let views = read_batch_headers(&bytes).expect("a header");
+        let [view] = views.as_slice() else {
+            panic!("one batch: {views:?}");
+        };
+        assert_eq!(view.producer, Producer { id: 7, epoch: 3 });
+        assert_eq!((view.base_sequence, view.last_offset), (5, 1));
+        assert!(view.transactional && view.records.is_empty());
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod requests;
 mod shapes;
 mod transaction_log;
 
-pub use batch::{Batch, BatchView, ControlRecord, RecordView, read_batches};
+pub use batch::{Batch, BatchView, ControlRecord, RecordView, read_batch_headers, read_batches};
 pub use connection::{Connection, Frame};
 pub use error::{ErrorCode, WireError};
 pub(crate) use reader::{Reader, malformed};

@@ -16,7 +16,7 @@ use fencepost_conformance::loopback::{Loopback, LoopbackConfig, Tamper};
 use super::broker;
 
 /// A fault, the case that must notice, and what is done to the broker.
-type Fault = (&'static str, &'static str, Tamper);
+pub(super) type Fault = (&'static str, &'static str, Tamper);
 
 fn request(input: ToCoordinator, change: fn(Request) -> Request) -> ToCoordinator {
     match input {
@@ -39,7 +39,7 @@ fn produce(input: ToPartition, change: fn(Produce) -> Produce) -> ToPartition {
     }
 }
 
-const FAULTS: [Fault; 22] = [
+pub(super) const FAULTS: [Fault; 22] = [
     (
         "an expected identity is ignored",
         "init/07",

@@ -3,6 +3,7 @@
 
 mod faults;
 mod hostile;
+mod journal;
 
 use std::net::SocketAddr;
 

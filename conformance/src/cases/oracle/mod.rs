@@ -38,6 +38,8 @@ pub struct ModelAnswer {
     pub error: ErrorCode,
     /// InitProducerId and EndTxn v5: the identity to go on with.
     pub identity: Option<Identity>,
+    /// KIP-939: the identity of the transaction that goes on.
+    pub ongoing: Option<Identity>,
     /// Produce: where the batch is.
     pub offset: Option<u8>,
 }
@@ -383,11 +385,13 @@ pub fn take_answer(state: &mut State, request: &Message) -> Option<ModelAnswer> 
     let plain = |error| ModelAnswer {
         error,
         identity: None,
+        ongoing: None,
         offset: None,
     };
     match answer {
         Message::CoordinatorAnswer(m) => Some(ModelAnswer {
             identity: m.identity,
+            ongoing: m.ongoing,
             ..plain(m.error)
         }),
         Message::ProduceAnswer {
@@ -424,7 +428,10 @@ fn answers(answer: &Message, request: &Message) -> bool {
         Message::EndTxn(m) => m.correlation,
         Message::Produce(m) => m.correlation,
         Message::TxnOffsetCommit(m) => m.correlation,
-        Message::VerifyPartition(_) => return matches!(answer, Message::VerifyAnswer { .. }),
+        Message::VerifyPartition(m) => {
+            return matches!(answer, Message::VerifyAnswer { partition, identity, sequence, .. }
+                if (*partition, *identity, *sequence) == (m.partition, m.identity, m.sequence));
+        }
         Message::WriteTxnMarkers(_) => {
             return matches!(answer, Message::WriteTxnMarkersAnswer(m) if m.round == OUR_ROUND);
         }

@@ -35,6 +35,7 @@ impl Oracle {
             answer: ModelAnswer {
                 error: ErrorCode::InvalidTxnState,
                 identity: None,
+                ongoing: None,
                 offset: None,
             },
             cell: None,

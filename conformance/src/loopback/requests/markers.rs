@@ -1,5 +1,4 @@
-//! WriteTxnMarkers: by hand, for the protocol crate lacks version 2 (KIP-1228), which adds the transaction version to
-//! the end of each marker.
+//! WriteTxnMarkers.
 
 use bytes::Bytes;
 use fencepost::error_code::ErrorCode;
@@ -13,35 +12,25 @@ use kafka_protocol::messages::write_txn_markers_response::{
     WritableTxnMarkerPartitionResult, WritableTxnMarkerResult, WritableTxnMarkerTopicResult,
 };
 use kafka_protocol::messages::{ProducerId as WireProducerId, TopicName, WriteTxnMarkersResponse};
-use kafka_protocol::protocol::StrBytes;
 
 use super::{Asked, Plan, by_topic, partition};
 use crate::loopback::answer::body;
 use crate::loopback::broker::OFFSETS_TOPIC;
 use crate::loopback::desk::Desk;
-use crate::wire::preflight::skip_tagged_fields;
-use crate::wire::{Reader, WireError, malformed};
-
-/// A marker as it stands on the wire.
-struct Marker {
-    producer_id: i64,
-    producer_epoch: i16,
-    result: TransactionResult,
-    coordinator_epoch: i32,
-    transaction_version: i16,
-    asked: Asked,
-}
+use crate::wire::{AskedMarker, WireError, read_markers};
 
 pub(super) fn write_txn_markers(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, WireError> {
     let mut lists = Vec::new();
-    for marker in read(desk.version(), bytes)? {
-        let written = marker.written();
-        for (topic, indexes) in &marker.asked {
+    for marker in read_markers(desk.version(), bytes)? {
+        let written = written(&marker);
+        let topics = marker.topics.into_iter();
+        let asked: Asked = topics.map(|(name, it)| (TopicName(name), it)).collect();
+        for (topic, indexes) in &asked {
             for index in indexes {
                 ask(desk, partition(topic, *index), written.clone());
             }
         }
-        lists.push((marker.producer_id, marker.asked));
+        lists.push((marker.producer.id, asked));
     }
     Ok(Plan::Parts(Box::new(move |parts| {
         let mut parts = parts.into_iter();
@@ -84,71 +73,17 @@ fn ask(desk: &mut Desk<'_>, at: TopicPartition, marker: Option<WriteTxnMarker>) 
     }
 }
 
-impl Marker {
-    fn written(&self) -> Option<WriteTxnMarker> {
-        Some(WriteTxnMarker {
-            request: RequestId(0),
-            producer_id: ProducerId::from_wire(self.producer_id)?,
-            producer_epoch: ProducerEpoch::from_wire(self.producer_epoch)?,
-            result: self.result,
-            coordinator_epoch: CoordinatorEpoch::from_wire(self.coordinator_epoch)?,
-            transaction_version: TransactionVersion::from_level(self.transaction_version)?,
-        })
-    }
-}
-
-fn read(version: i16, bytes: Bytes) -> Result<Vec<Marker>, WireError> {
-    let mut reader = Reader::new(bytes);
-    let mut markers = Vec::new();
-    for _ in 0..count(&mut reader)? {
-        let (producer_id, producer_epoch) = (reader.i64()?, reader.i16()?);
-        let result = if reader.i8()? == 0 {
-            TransactionResult::Abort
-        } else {
+fn written(marker: &AskedMarker) -> Option<WriteTxnMarker> {
+    Some(WriteTxnMarker {
+        request: RequestId(0),
+        producer_id: ProducerId::from_wire(marker.producer.id)?,
+        producer_epoch: ProducerEpoch::from_wire(marker.producer.epoch)?,
+        result: if marker.committed {
             TransactionResult::Commit
-        };
-        let asked = topics(&mut reader)?;
-        let coordinator_epoch = reader.i32()?;
-        let transaction_version = if version >= 2 {
-            i16::from(reader.i8()?)
         } else {
-            TransactionVersion::V0.level()
-        };
-        skip_tags(&mut reader)?;
-        markers.push(Marker {
-            producer_id,
-            producer_epoch,
-            result,
-            coordinator_epoch,
-            transaction_version,
-            asked,
-        });
-    }
-    Ok(markers)
-}
-
-fn topics(reader: &mut Reader) -> Result<Asked, WireError> {
-    let mut asked = Asked::new();
-    for _ in 0..count(reader)? {
-        let length = count(reader)?;
-        let name =
-            StrBytes::from_utf8(reader.take(length)?).map_err(|_| malformed("topic is no text"))?;
-        let mut indexes = Vec::new();
-        for _ in 0..count(reader)? {
-            indexes.push(reader.i32()?);
-        }
-        skip_tags(reader)?;
-        asked.push((TopicName(name), indexes));
-    }
-    Ok(asked)
-}
-
-/// A compact length or count.
-fn count(reader: &mut Reader) -> Result<usize, WireError> {
-    Ok(reader.unsigned_varint()?.saturating_sub(1) as usize)
-}
-
-fn skip_tags(reader: &mut Reader) -> Result<(), WireError> {
-    let tags = skip_tagged_fields(&reader.rest())?;
-    reader.take(tags).map(drop)
+            TransactionResult::Abort
+        },
+        coordinator_epoch: CoordinatorEpoch::from_wire(marker.coordinator_epoch)?,
+        transaction_version: TransactionVersion::from_level(i16::from(marker.transaction_version))?,
+    })
 }

@@ -32,6 +32,7 @@ pub use produce::ProduceAnswer;
 pub use topics::{Broker, PartitionLeader, TopicSpec};
 pub use txn_offset_commit::{GroupMember, TxnOffsetCommit};
 pub use write_txn_markers::Marker;
+pub(crate) use write_txn_markers::{AskedMarker, read_markers};
 
 use kafka_protocol::messages::{TopicName, TransactionalId};
 use kafka_protocol::protocol::StrBytes;

@@ -7,10 +7,11 @@ use kafka_protocol::messages::write_txn_markers_request::{
 };
 use kafka_protocol::messages::write_txn_markers_response::WritableTxnMarkerPartitionResult;
 use kafka_protocol::messages::{ProducerId, WriteTxnMarkersRequest, WriteTxnMarkersResponse};
-use kafka_protocol::protocol::{Decodable, Encodable};
+use kafka_protocol::protocol::{Decodable, Encodable, StrBytes};
 
 use super::{ErrorCode, Producer, TopicPartition, TransactionResult, WireError, only, topic_name};
-use crate::wire::{Connection, Frame, preflight, shapes};
+use crate::wire::preflight::skip_tagged_fields;
+use crate::wire::{Connection, Frame, Reader, malformed, preflight, shapes};
 
 /// A marker for one partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,4 +86,65 @@ fn request(marker: &Marker) -> WriteTxnMarkersRequest {
         .with_topics(vec![topic])
         .with_coordinator_epoch(marker.coordinator_epoch);
     WriteTxnMarkersRequest::default().with_markers(vec![written])
+}
+
+/// A marker of a request as it stands on the wire, with its partitions by topic.
+pub(crate) struct AskedMarker {
+    pub(crate) producer: Producer,
+    pub(crate) committed: bool,
+    pub(crate) coordinator_epoch: i32,
+    /// 0 where the request does not say.
+    pub(crate) transaction_version: i8,
+    pub(crate) topics: Vec<(StrBytes, Vec<i32>)>,
+}
+
+/// The markers of a request's body, by hand for every version.
+pub(crate) fn read_markers(version: i16, body: Bytes) -> Result<Vec<AskedMarker>, WireError> {
+    let mut reader = Reader::new(body);
+    let mut markers = Vec::new();
+    for _ in 0..count(&mut reader)? {
+        let producer = Producer {
+            id: reader.i64()?,
+            epoch: reader.i16()?,
+        };
+        let committed = reader.i8()? != 0;
+        let topics = read_topics(&mut reader)?;
+        let coordinator_epoch = reader.i32()?;
+        let transaction_version = if version >= 2 { reader.i8()? } else { 0 };
+        skip_tags(&mut reader)?;
+        markers.push(AskedMarker {
+            producer,
+            committed,
+            coordinator_epoch,
+            transaction_version,
+            topics,
+        });
+    }
+    Ok(markers)
+}
+
+fn read_topics(reader: &mut Reader) -> Result<Vec<(StrBytes, Vec<i32>)>, WireError> {
+    let mut topics = Vec::new();
+    for _ in 0..count(reader)? {
+        let length = count(reader)?;
+        let name =
+            StrBytes::from_utf8(reader.take(length)?).map_err(|_| malformed("topic is no text"))?;
+        let mut indexes = Vec::new();
+        for _ in 0..count(reader)? {
+            indexes.push(reader.i32()?);
+        }
+        skip_tags(reader)?;
+        topics.push((name, indexes));
+    }
+    Ok(topics)
+}
+
+/// A compact length or count.
+fn count(reader: &mut Reader) -> Result<usize, WireError> {
+    Ok(reader.unsigned_varint()?.saturating_sub(1) as usize)
+}
+
+fn skip_tags(reader: &mut Reader) -> Result<(), WireError> {
+    let tags = skip_tagged_fields(&reader.rest())?;
+    reader.take(tags).map(drop)
 }

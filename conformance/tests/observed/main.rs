@@ -1,6 +1,9 @@
 //! Recorded runs against the model: honest ones are behaviours of it, and each of a dozen
 //! corruptions is refused at the event that shows it.
 
+mod groups;
+mod prepared;
+
 use fencepost_conformance::observed::{
     Answered, Asked, Event, Fetched, Pair, Place, Refusal, Sent, Stored, Validator, Written,
 };
@@ -31,8 +34,10 @@ impl Recording {
         let request = Asked::InitProducerId {
             id: Some(id.to_owned()),
             expected: None,
+            two_phase: false,
+            keep_prepared: false,
         };
-        self.exchange(request, Answered::Identity { error: 0, producer });
+        self.exchange(request, identity(0, producer));
         producer
     }
 
@@ -75,11 +80,7 @@ impl Recording {
             producer,
             commit,
         };
-        let answer = Answered::Identity {
-            error: 0,
-            producer: next,
-        };
-        self.exchange(request, answer);
+        self.exchange(request, identity(0, next));
         for place in places {
             let log = self.logs.entry((*place).clone()).or_default();
             let offset = log.last().map_or(0, |it| it.last + 1);
@@ -139,6 +140,14 @@ impl Recording {
     }
 }
 
+fn identity(error: i16, producer: Pair) -> Answered {
+    Answered::Identity {
+        error,
+        producer,
+        ongoing: None,
+    }
+}
+
 fn place(partition: i32) -> Place {
     ("topic".to_owned(), partition)
 }
@@ -189,7 +198,11 @@ fn answers(events: &mut [Event]) -> impl Iterator<Item = (usize, &mut Answered)>
         .enumerate()
         .filter_map(|(at, event)| match event {
             Event::Answered { answer, .. } => Some((at, answer)),
-            Event::Asked { .. } | Event::Lost { .. } => None,
+            Event::Asked { .. }
+            | Event::Lost { .. }
+            | Event::Shows { .. }
+            | Event::Logged { .. }
+            | Event::Appended { .. } => None,
         })
 }
 
@@ -249,10 +262,7 @@ const CORRUPTIONS: [Corruption; 13] = [
                 .filter(|(_, it)| matches!(it, Answered::Identity { .. }))
                 .nth(2);
             let (at, end) = found.expect("an end");
-            *end = Answered::Identity {
-                error: 49,
-                producer: (-1, -1),
-            };
+            *end = identity(49, (-1, -1));
             at + 1
         },
         "INVALID_PRODUCER_ID_MAPPING",
@@ -400,7 +410,7 @@ fn swapped_answers_are_refused() {
         .collect();
     let take = |event: &Event| match event {
         Event::Answered { answer, .. } => answer.clone(),
-        Event::Asked { .. } | Event::Lost { .. } => panic!("an answer"),
+        _ => panic!("an answer"),
     };
     let (first, second) = (take(&events[ends[0]]), take(&events[ends[1]]));
     for (at, answer) in [(ends[0], second), (ends[1], first)] {
