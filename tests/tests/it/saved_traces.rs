@@ -1,6 +1,7 @@
 //! The saved traces: each replays, and ends as its header says.
 
 use crate::support::{code, fencepost, root, stderr};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -34,6 +35,25 @@ fn every_property_has_a_witness_that_replays() {
         let is_its = |path: &PathBuf| name(path).is_some_and(|name| name.starts_with(&property));
         assert!(found.iter().any(is_its), "no witness of {property}");
     }
+    replay_all(found);
+}
+
+/// What Kafka's own rules break: every trace is named in the table of deviations, and every trace named there is saved.
+#[test]
+fn every_deviation_that_breaks_a_property_has_a_trace() {
+    let table = fs::read_to_string(root().join("docs/DEVIATIONS.md")).expect("the table is there");
+    let found = traces("kafka");
+    let named: BTreeSet<String> = table
+        .split('`')
+        .filter(|word| word.ends_with(".trace"))
+        .map(str::to_owned)
+        .collect();
+    let saved: BTreeSet<String> = found
+        .iter()
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    assert_eq!(named, saved);
+    assert!(found.len() >= 8, "{} traces", found.len());
     replay_all(found);
 }
 
