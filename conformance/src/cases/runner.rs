@@ -338,7 +338,12 @@ fn reproduce(setting: &Setting, id: &str) -> String {
 /// Plays a case on a thread of its own. A case that outlives its time is left to its socket's
 /// timeout; its verdict is given without it.
 fn played(case: Case, setting: &Setting, left: Duration) -> (Option<Stop>, Vec<Exchange>) {
-    let patience = if case.level == Level::Slow { 5 } else { 1 };
+    let patience = match case.level {
+        Level::Slow => 5,
+        // A broker that is killed inside the case starts again: half a minute where others work too.
+        Level::Fault if setting.judge.is_some() => 4,
+        Level::Core | Level::Full | Level::Admin | Level::Fault | Level::TwoPhase => 1,
+    };
     let case_limit = (setting.case_limit * patience).min(left);
     let setting = Setting {
         case_limit,
