@@ -51,20 +51,7 @@ impl Group {
                 self.members.insert(id, member(join, now));
                 self.rebalance(config, now)
             }
-            Ok(Admitted::Replaces(old)) => {
-                let mut turn = self.dismiss(&old, ErrorCode::FencedInstanceId);
-                self.members
-                    .insert(join.fresh_member_id.clone(), member(join, now));
-                if self.leader.as_ref() == Some(&old) {
-                    self.leader = Some(join.fresh_member_id.clone());
-                }
-                let rest = self.rebalance(config, now);
-                turn.replies.extend(rest.replies);
-                Turn {
-                    record: rest.record,
-                    ..turn
-                }
-            }
+            Ok(Admitted::Replaces(old)) => self.replace(&old, join, config, now),
             Ok(Admitted::Known(id)) => self.rejoin(&id, join, config, now),
         }
     }
@@ -105,6 +92,47 @@ impl Group {
                     .protocols
                     .iter()
                     .any(|(name, _)| others().all(|(_, member)| member.knows(name))))
+    }
+
+    /// A static member that has restarted takes the place of its predecessor, and its assignment. In a stable group that
+    /// would choose the same protocol the generation stays, and the new member is told who led before: it is not to
+    /// assign anything. KIP-345.
+    fn replace(
+        &mut self,
+        old: &MemberId,
+        join: &JoinGroup,
+        config: &GroupConfig,
+        now: Timestamp,
+    ) -> Turn {
+        let id = join.fresh_member_id.clone();
+        let assignment = self.members.get(old).map(|it| it.assignment.clone());
+        let mut turn = self.dismiss(old, ErrorCode::FencedInstanceId);
+        let mut replacement = member(join, now);
+        replacement.assignment = assignment.unwrap_or_default();
+        self.members.insert(id.clone(), replacement);
+        let leader = self.leader.clone();
+        if leader.as_ref() == Some(old) {
+            self.leader = Some(id.clone());
+        }
+        let stays = self.phase == GroupPhase::Stable && self.best_protocol() == self.protocol;
+        if let (true, Some(joined), Some(leader)) = (stays, self.joined(&id), leader) {
+            if let Some(member) = self.members.get_mut(&id) {
+                member.joining = None;
+            }
+            let joined = Joined {
+                leader,
+                members: Vec::new(),
+                ..joined
+            };
+            turn.record = Some(vec![(join.request, Answer::JoinGroup(Ok(joined)))]);
+            return turn;
+        }
+        let rest = self.rebalance(config, now);
+        turn.replies.extend(rest.replies);
+        Turn {
+            record: rest.record,
+            ..turn
+        }
     }
 
     /// A member joins again. Where nothing has changed, its last answer was lost and is given again.

@@ -89,7 +89,7 @@ impl Group {
     }
 
     /// Of the protocols that all members know, the one that most of them like best; the first by name among equals.
-    fn best_protocol(&self) -> Option<String> {
+    pub(super) fn best_protocol(&self) -> Option<String> {
         let first = self.members.values().next()?;
         let mut common: Vec<&String> = first
             .protocols

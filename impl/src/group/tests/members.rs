@@ -228,6 +228,30 @@ fn a_static_member_that_restarts_fences_its_predecessor() {
 }
 
 #[test]
+fn a_static_member_that_restarts_in_a_stable_group_keeps_generation_and_assignment() {
+    let mut host = Host::new();
+    let static_join = |host: &mut Host, fresh: &str| {
+        let request = host.request();
+        let mut it = join(request, "", fresh);
+        it.instance_id = Some(GroupInstanceId::new("i"));
+        let mut effects = host.step(Input::JoinGroup(it));
+        effects.extend(host.replicate_all());
+        answers(&effects)
+    };
+    assert_eq!(joined(&static_join(&mut host, "a")[0]).0, 1);
+    host.sync("a", 1, &[("a", "1")]);
+    assert_eq!(host.phase(), GroupPhase::Stable);
+    // Who led before is named, so that the new one does not assign.
+    let again = static_join(&mut host, "b");
+    assert_eq!(joined(&again[0]), (1, "b".to_owned(), "a".to_owned(), 0));
+    assert_eq!(host.phase(), GroupPhase::Stable);
+    assert_eq!(host.sync("b", 1, &[]), [assignment("1")]);
+    let named = |id: &str| member(Some(1), id, Some("i"));
+    assert_eq!(host.commit_as(named("a"), &[(0, 1)]), Err(FencedInstanceId));
+    assert_eq!(host.commit_as(named("b"), &[(0, 1)]), Ok(()));
+}
+
+#[test]
 fn the_protocol_is_one_that_all_know_and_most_prefer() {
     let mut host = Host::with(GroupConfig::default());
     for (id, names) in [("a", "xyz"), ("b", "zy"), ("c", "yz")] {
