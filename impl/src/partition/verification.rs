@@ -10,7 +10,10 @@ use crate::types::{ProducerEpoch, ProducerId, Sequence, Timestamp};
 
 /// A token that no other question about the same producer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VerificationGuard(u64);
+pub struct VerificationGuard {
+    producer_id: ProducerId,
+    number: u64,
+}
 
 /// A producer whose first batch of a transaction is being asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,7 +66,7 @@ impl Verifications {
         let entry = match self.entries.get(&question.producer_id) {
             Some(entry) => joined(*entry, question),
             None => VerificationEntry {
-                guard: self.unused_guard(),
+                guard: self.unused_guard(question.producer_id),
                 lowest_sequence: question.sequence,
                 epoch: question.epoch,
                 supports_epoch_bump: question.supports_epoch_bump,
@@ -123,17 +126,17 @@ impl Verifications {
         }
     }
 
-    /// The smallest number that no parked request holds. Smallest rather than next, so that equal situations are equal
-    /// states; two producers may have the same, since guards are compared under one producer only.
-    fn unused_guard(&self) -> VerificationGuard {
-        let mut free = 0;
-        for guard in self.held.keys() {
-            if guard.0 != free {
-                break;
-            }
-            free += 1;
+    /// The smallest number that no parked request of the producer holds. Smallest rather than next, and each producer's
+    /// by itself, so that equal situations are equal states.
+    fn unused_guard(&self, producer_id: ProducerId) -> VerificationGuard {
+        let mut guard = VerificationGuard {
+            producer_id,
+            number: 0,
+        };
+        while self.held.contains_key(&guard) {
+            guard.number += 1;
         }
-        VerificationGuard(free)
+        guard
     }
 }
 
@@ -151,6 +154,8 @@ fn joined(mut entry: VerificationEntry, question: Question) -> VerificationEntry
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::{Question, Verifications};
     use crate::types::{ProducerEpoch, ProducerId, Sequence, Timestamp};
 
@@ -181,6 +186,16 @@ mod tests {
         all.wipe(id);
         assert_eq!(all, Verifications::default());
         assert_eq!(all.hold(question(1, 0, 0), NOW), first);
+    }
+
+    #[test]
+    fn what_one_producer_asks_does_not_number_another_ones_guard() {
+        let ask = |ids: [i64; 2]| {
+            let mut all = Verifications::default();
+            let guards = ids.map(|id| (id, all.hold(question(id, 0, 0), NOW)));
+            (all, guards.into_iter().collect::<BTreeMap<_, _>>())
+        };
+        assert_eq!(ask([1, 2]), ask([2, 1]));
     }
 
     #[test]
