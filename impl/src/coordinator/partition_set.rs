@@ -33,7 +33,20 @@ impl PartitionSet {
     /// The set with these partitions added.
     #[must_use]
     pub fn with(&self, added: &[TopicPartition]) -> Self {
-        self.sorted.iter().chain(added).cloned().collect()
+        // A leader adds one: it is put in its place, and nothing is sorted.
+        let [one] = added else {
+            return self.sorted.iter().chain(added).cloned().collect();
+        };
+        match self.sorted.binary_search(one) {
+            Ok(_) => self.clone(),
+            Err(at) => {
+                let (before, after) = self.sorted.split_at(at);
+                let all = before.iter().chain(added).chain(after).cloned();
+                Self {
+                    sorted: all.collect(),
+                }
+            }
+        }
     }
 
     /// The set without these partitions.
@@ -72,7 +85,14 @@ mod tests {
         assert_eq!(set.as_slice(), [a.clone(), c.clone()]);
         assert!(set.contains(&c) && !set.contains(&b));
         let more = set.with(&[b.clone(), a.clone()]);
-        assert_eq!(more.as_slice(), [a.clone(), b, c]);
+        assert_eq!(more.as_slice(), [a.clone(), b.clone(), c.clone()]);
+        let first = TopicPartition::new("s", 7);
+        let last = TopicPartition::new("u", 0);
+        for one in [&first, &b, &last] {
+            let by_sorting: PartitionSet = set.as_slice().iter().chain([one]).cloned().collect();
+            assert_eq!(set.with(std::slice::from_ref(one)), by_sorting);
+        }
+        assert_eq!(set.with(std::slice::from_ref(&c)), set);
         let less = more.without(&set);
         assert_eq!(less.as_slice().len(), 1);
         assert!(less.without(&less).is_empty());

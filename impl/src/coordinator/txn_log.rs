@@ -43,7 +43,7 @@ pub(super) fn record(
             | TransactionState::CompleteCommit
             | TransactionState::CompleteAbort
             | TransactionState::Dead
-            | TransactionState::PrepareEpochFence => Some(metadata.partitions.as_slice().to_vec()),
+            | TransactionState::PrepareEpochFence => Some(metadata.partitions.as_slice()),
         },
         last_update_timestamp: metadata.last_update_timestamp,
         start_timestamp: metadata.start_timestamp,

@@ -88,7 +88,7 @@ impl TransactionLogValueVersion {
 
 /// The value of a transactional id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct TransactionLogValue {
+pub struct TransactionLogValue<P = Vec<TopicPartition>> {
     /// The producer id in use.
     pub producer_id: ProducerId,
     /// The producer id that a client used for the last decision. Tag 0.
@@ -104,7 +104,7 @@ pub struct TransactionLogValue {
     /// The number of the transaction's state, 0 to 5.
     pub transaction_status: i8,
     /// The partitions of the transaction; null on the wire when the state is Empty.
-    pub transaction_partitions: Option<Vec<TopicPartition>>,
+    pub transaction_partitions: Option<P>,
     /// When the id was last changed.
     pub last_update_timestamp: Timestamp,
     /// When the transaction began.
@@ -113,7 +113,7 @@ pub struct TransactionLogValue {
     pub client_transaction_version: TransactionVersion,
 }
 
-impl TransactionLogValue {
+impl<P: AsRef<[TopicPartition]>> TransactionLogValue<P> {
     /// The value's bytes. Partitions are grouped by topic in the order given, neighbours of one topic together.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl TransactionLogValue {
         value.i8(self.transaction_status);
         match &self.transaction_partitions {
             None => value.null_array(form),
-            Some(partitions) => write_partitions(&mut value, form, partitions)?,
+            Some(partitions) => write_partitions(&mut value, form, partitions.as_ref())?,
         }
         value.i64(self.last_update_timestamp.as_millis());
         value.i64(self.start_timestamp.map_or(-1, Timestamp::as_millis));
@@ -166,7 +166,9 @@ impl TransactionLogValue {
             .collect();
         value.tagged_fields(form, &present);
     }
+}
 
+impl TransactionLogValue {
     /// Reads a value of version 0 or 1.
     ///
     /// # Errors

@@ -19,6 +19,9 @@ const IDS: usize = 100_000;
 const STRIDE: usize = 61_803;
 /// How many requests are decided before their appends end: a group commit.
 const GROUP: usize = 1_000;
+/// The partitions of a large transaction, and over how many of its additions a row is taken.
+const PARTITIONS: usize = 1_000;
+const ADDITIONS: usize = 100;
 const NOW: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
 /// Runs it, on one core. Of several repetitions the fastest counts.
@@ -135,10 +138,34 @@ impl Office {
         let whole = began.elapsed();
         let ids = IDS as u64;
         let row = |name, took: Duration| Row::of(name, 1, ids, ids, took.as_secs_f64());
-        Ok(vec![
+        let mut rows = vec![
             row("add_partitions_to_txn", adding),
             row("end_txn", ending),
             row("whole_transaction", whole),
+        ];
+        rows.extend(self.large_transaction()?);
+        Ok(rows)
+    }
+
+    /// One transaction of a thousand partitions, added one by one: what the first and the last additions took. Each
+    /// record holds all of them, so the last ones cost more.
+    fn large_transaction(&mut self) -> Result<[Row; 2], Failure> {
+        let id = 0;
+        let (mut first, mut last) = (Duration::ZERO, Duration::ZERO);
+        for at in 0..PARTITIONS {
+            let took = self.decide(&[id], |office, id| office.add_partition(id, at))?;
+            if at < ADDITIONS {
+                first += took;
+            } else if at + ADDITIONS >= PARTITIONS {
+                last += took;
+            }
+        }
+        self.decide(&[id], |office, id| office.end(id))?;
+        let of = ADDITIONS as u64;
+        let row = |name, took: Duration| Row::of(name, 1, of, of, took.as_secs_f64());
+        Ok([
+            row("add_first_100_of_1000_partitions", first),
+            row("add_last_100_of_1000_partitions", last),
         ])
     }
 
@@ -169,7 +196,11 @@ impl Office {
     }
 
     fn add_partitions(&self, id: usize) -> Request {
-        let partition = TopicPartition::new("payments", (id % 32) as i32);
+        self.add_partition(id, id % 32)
+    }
+
+    fn add_partition(&self, id: usize, partition: usize) -> Request {
+        let partition = TopicPartition::new("payments", partition as i32);
         Request::AddPartitionsToTxn(AddPartitionsToTxn {
             form: AddPartitionsToTxnForm::Broker,
             transactional_id: TransactionalId::new(&self.names[id]),
