@@ -35,6 +35,7 @@ struct Walked {
     steps: u64,
     longest: usize,
     refused: u64,
+    crashes: u64,
 }
 
 impl Crowd {
@@ -44,7 +45,7 @@ impl Crowd {
         Self {
             entry,
             rules,
-            lockstep: Lockstep::new(world).without_crash_points(),
+            lockstep: Lockstep::new(world),
         }
     }
 
@@ -69,6 +70,7 @@ impl Crowd {
             walked.steps += walk.actions.len() as u64;
             walked.longest = walked.longest.max(walk.actions.len());
             walked.refused += walk.refused;
+            walked.crashes += walk.crashes;
             match walk.mismatch {
                 None => Ok(()),
                 Some(_) => Err(TestCaseError::fail("the sides differ")),
@@ -106,6 +108,7 @@ fn long_walks_through_crowds_agree() {
         println!("{name}: {walked:?}");
         assert!(walked.longest > 1_000, "{name}: {walked:?}");
         assert!(walked.steps > 800 * walks, "{name}: {walked:?}");
+        assert!(walked.crashes > 500 * walks, "{name}: {walked:?}");
     }
 }
 

@@ -163,6 +163,24 @@ mod table {
         UnknownIdIsFenced "B74" "K13",
         /// A change is refused when the clock has stepped back.
         ClockBackRefused "B60" "K14",
+        /// A client commits although a send of the transaction failed.
+        FailedSendForgotten "B44" "K12",
+        /// A client sends a batch again under another number.
+        BatchNumberedAgain "B82" "K12",
+        /// A client takes a refused EndTxn for a success.
+        FailedEndIsSuccess "B46" "K12",
+        /// A client keeps its epoch although the fate of a batch is open.
+        GivenUpWithoutBump "B41" "K12",
+        /// A client's sequences go on over a new epoch.
+        SequencesSurviveEpoch "B41" "K11",
+        /// A client turns to TV2 without a new epoch.
+        UpgradeWithoutBump "B50" "K1",
+        /// A client goes on after its transactional id was forgotten.
+        MappingErrorAborts "B22" "K13",
+        /// A fenced client goes on.
+        FencedAborts "B74" "K13",
+        /// A client of TV1 stages offsets that it has not registered.
+        OffsetsUnregistered "B55" "K8",
     }
 
     thread_local! {

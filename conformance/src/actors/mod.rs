@@ -1,12 +1,13 @@
 //! The production cores behind the model's messages.
 //!
 //! Each core is wrapped with the little that its shell would keep for it (tickets of appends under way, markers not
-//! sent yet, what is on its disk). The network, the budgets, the clients, the readers' positions and the
+//! sent yet, what is on its disk; for a client its script). The network, the budgets, the readers' positions and the
 //! transaction-state log are the model's own.
 
 mod abstraction;
 mod broker;
 mod broker_leadership;
+mod client;
 mod limits;
 mod membership;
 mod offsets;
@@ -17,6 +18,7 @@ mod recovery;
 mod replica;
 
 pub use broker::{Broker, Sending};
+pub use client::{Client, Gap, Said, Told};
 pub use limits::THIRD_COPY;
 pub use offsets::Offsets;
 pub use outbox::{Outbox, Write};

@@ -1,7 +1,7 @@
 //! The offsets partition: the group coordinator core, with the answers to markers that the model gives in a step of
 //! its own.
 
-use super::membership::{member_identity, spec_member};
+use super::membership::{INITIAL_REBALANCE_DELAY_MS, Instances, Membership, REQUEST, spec_member};
 use super::recovery::Disk;
 use super::replica::{abstract_batch, abstract_leading, abstract_leading_without_log};
 use super::{Difference, Outbox, Write};
@@ -14,7 +14,7 @@ use fencepost::partition::{Partition, PartitionConfig, TransactionSupport};
 use fencepost::records::offset_commit::OffsetCommitKey;
 use fencepost::types::{GroupId, LeaderEpoch, Offset as ImplOffset, RequestId, TopicPartition};
 use fencepost_spec::error_code::ErrorCode;
-use fencepost_spec::group::{Group, Staged};
+use fencepost_spec::group::{Group, GroupState, Staged};
 use fencepost_spec::message::*;
 use fencepost_spec::partition as s;
 use fencepost_spec::types::*;
@@ -27,6 +27,12 @@ pub struct Offsets {
     core: GroupCoordinator,
     /// Acknowledged markers whose acknowledgement the model holds back until it applies them.
     held: Vec<Message>,
+    /// Whose instance id each producer has.
+    pub(super) instances: Instances,
+    /// Who was last assigned the input.
+    pub(super) owner: ProducerIndex,
+    /// Who was in the group when its broker stopped, until it has read its log again.
+    stopped: Option<Membership>,
 }
 
 const LEADERSHIP: LeaderEpoch = LeaderEpoch::new(0);
@@ -44,6 +50,9 @@ impl Offsets {
             config,
             core: serving(Partition::new(config)),
             held: Vec::new(),
+            instances: [None; 2],
+            owner: ProducerIndex(0),
+            stopped: None,
         }
     }
 
@@ -60,7 +69,40 @@ impl Offsets {
             config: self.config,
             core: serving(partition),
             held: Vec::new(),
+            instances: self.instances,
+            owner: self.owner,
+            stopped: None,
         })
+    }
+
+    /// The broker stops: whoever waits for it hears that it does not coordinate any more. An acknowledgement that is held
+    /// has not left it.
+    pub(super) fn stop(&mut self, out: &mut Outbox) -> Result<(), Difference> {
+        self.stopped = Some(self.membership()?);
+        let leader_epoch = LeaderEpoch::new(LEADERSHIP.get() + 1);
+        let effects = self.step_core(Input::BecomeFollower { leader_epoch }, now());
+        self.effects(effects, out)?;
+        for answer in std::mem::take(&mut self.held) {
+            out.push(lost(answer));
+        }
+        Ok(())
+    }
+
+    /// It comes up from the bytes on its disk. In the model a rebalance goes on; members, who have lost their connection,
+    /// begin it again.
+    pub(super) fn recover(&mut self) -> Result<(), Difference> {
+        let stopped = self.stopped.ok_or_else(|| missing_stop(self.index))?;
+        let end = self.core.partition().log().end_offset();
+        *self = self.recovered(&Disk::below(end, self.core.partition(), None))?;
+        match stopped.state {
+            GroupState::PreparingRebalance => self.prepare_rebalance(),
+            GroupState::Stable => Ok(()),
+        }
+    }
+
+    /// Whether its broker is down.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
     }
 
     /// A staged offset arrives.
@@ -74,7 +116,7 @@ impl Offsets {
             copy: 0,
         };
         let copy = self.free_copy(token)?;
-        let member = member_identity(request.member);
+        let member = self.member_identity(request.member);
         let commit = map::txn_offset_commit(request, member, copy)?;
         self.step(Input::TxnOffsetCommit(commit), out)
     }
@@ -164,14 +206,18 @@ impl Offsets {
     }
 
     /// A step of the core, with its effects.
-    pub(super) fn step_core(&mut self, input: Input) -> Vec<Effect> {
-        self.core.step(input, now())
+    pub(super) fn step_core(
+        &mut self,
+        input: Input,
+        now: fencepost::types::Timestamp,
+    ) -> Vec<Effect> {
+        self.core.step(input, now)
     }
 
     /// Everything in the log is replicated.
     pub(super) fn replicate_core(&mut self) -> Vec<Effect> {
         let up_to = self.core.partition().log().end_offset();
-        self.step_core(Input::Replicated { up_to })
+        self.step_core(Input::Replicated { up_to }, now())
     }
 
     /// The group, where somebody has joined it.
@@ -213,6 +259,8 @@ impl Offsets {
                         ghost: Ghost::NONE,
                     }));
                 }
+                // To a member: the harness has its own way to bring it back.
+                Effect::Reply { request, .. } if request == REQUEST => {}
                 Effect::Reply { request, answer } => out.push(self.answer(request, &answer)?),
             }
         }
@@ -221,7 +269,10 @@ impl Offsets {
 
     fn answer(&self, request: RequestId, answer: &Answer) -> Result<Message, Difference> {
         let token = PartitionToken::unpack(request);
-        let (_, generation, _) = self.membership()?;
+        let generation = match self.stopped {
+            Some(stopped) => stopped.generation,
+            None => self.membership()?.generation,
+        };
         Ok(group_answer(self.index, &key(), token, answer, generation)?)
     }
 
@@ -292,6 +343,16 @@ impl Offsets {
 
     fn with_group_parts(&self, mut partition: s::Partition) -> Result<s::Partition, Difference> {
         partition.applied = partition.log_end;
+        if self.is_stopped() {
+            return Ok(s::Partition {
+                log: partition.log,
+                log_end: partition.log_end,
+                high_watermark: partition.high_watermark,
+                applied: partition.applied,
+                recovering: true,
+                ..s::Partition::new(self.index, Default::default())
+            });
+        }
         partition.parked = self
             .core
             .parked()
@@ -318,13 +379,11 @@ impl Offsets {
     /// # Errors
     /// [`Difference`] for a state that the model cannot say.
     pub fn abstract_group(&self) -> Result<Group, Difference> {
-        let (state, generation, member) = self.membership()?;
-        Ok(Group {
-            state,
-            generation,
-            member,
-            ..self.abstract_offsets()?
-        })
+        let membership = match self.stopped {
+            Some(stopped) => stopped,
+            None => self.membership()?,
+        };
+        Ok(membership.of(self.abstract_offsets()?))
     }
 
     /// The same with nobody in it.
@@ -408,6 +467,9 @@ impl Offsets {
 
     /// The first offset that is not decided and replicated, tombstones counted out.
     pub(super) fn last_stable_offset(&self) -> Result<Option<Offset>, Difference> {
+        if self.is_stopped() {
+            return Ok(None);
+        }
         let core = self.core.partition();
         let stable = core.last_stable_offset();
         let log = core.log();
@@ -424,7 +486,7 @@ impl Offsets {
 fn serving(partition: Partition) -> GroupCoordinator {
     let config = GroupConfig {
         offsets_retention_ms: Clock::OFFSETS_RETENTION_MS,
-        initial_rebalance_delay_ms: 0,
+        initial_rebalance_delay_ms: INITIAL_REBALANCE_DELAY_MS,
         ..GroupConfig::default()
     };
     let mut core = GroupCoordinator::of(config, partition);
@@ -442,8 +504,23 @@ fn key() -> OffsetCommitKey {
     }
 }
 
-fn now() -> fencepost::types::Timestamp {
+pub(super) fn now() -> fencepost::types::Timestamp {
     Clock::default().late()
+}
+
+fn missing_stop(index: PartitionIndex) -> Difference {
+    Difference::Missing(format!("stopped p{}", index.0))
+}
+
+/// What the sender hears instead of an acknowledgement that has not left the broker.
+fn lost(answer: Message) -> Message {
+    match answer {
+        Message::WriteTxnMarkersAnswer(m) => Message::WriteTxnMarkersAnswer(MarkerAnswer {
+            error: ErrorCode::NotLeaderOrFollower,
+            ..m
+        }),
+        other => other,
+    }
 }
 
 fn is_acknowledgement(answer: &Message) -> bool {

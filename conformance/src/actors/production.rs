@@ -1,7 +1,7 @@
 //! The whole production side of a scenario, and one step of it.
 
 use super::replica::seed_batch;
-use super::{Broker, Difference, Offsets, Outbox, Replica, limits};
+use super::{Broker, Client, Difference, Offsets, Outbox, Replica, Said, Told, limits};
 use crate::map::{self, Clock, Topics, impl_error};
 use fencepost::coordinator::{Input as CoordinatorInput, MarkerOutcome};
 use fencepost::error_code::ErrorCode as ImplError;
@@ -42,7 +42,9 @@ pub struct Excluded {
 pub enum Took {
     /// A core took it.
     Core(Outbox),
-    /// It is a step of the model's own: clients, network, transaction-state log, readers, budgets.
+    /// A client took it.
+    Client(ProducerIndex, Said),
+    /// It is a step of the model's own: network, transaction-state log, readers, budgets.
     Own,
     /// It cannot be taken.
     Excluded(Excluded),
@@ -54,6 +56,7 @@ pub struct Production {
     brokers: Vec<Arc<Broker>>,
     replicas: Vec<Arc<Replica>>,
     offsets: Option<Arc<Offsets>>,
+    clients: Vec<Arc<Client>>,
 }
 
 impl Production {
@@ -93,18 +96,27 @@ impl Production {
             let index = PartitionIndex(scenario.partitions);
             let offsets = Offsets::new(index, scenario.verification);
             Some(Arc::new(if names_generations(scenario) {
-                offsets.with_members()?
+                let are_static = scenario.budgets.left(Fault::StaticReplacement) > 0;
+                offsets.with_members(are_static)?
             } else {
                 offsets
             }))
         } else {
             None
         };
+        let clients = initial.producers.iter().zip(&scenario.workloads);
+        let clients = clients.map(|(producer, workload)| Client::new(producer, workload));
         Ok(Self {
             brokers: brokers.collect::<Result<_, Difference>>()?,
             replicas: replicas.collect::<Result<_, Difference>>()?,
             offsets,
+            clients: clients.map(Arc::new).collect(),
         })
+    }
+
+    /// The clients.
+    pub fn clients(&self) -> &[Arc<Client>] {
+        &self.clients
     }
 
     /// The brokers.
@@ -183,26 +195,30 @@ impl Production {
                 for broker in &mut self.brokers {
                     Arc::make_mut(broker).upgrade(TransactionVersion::Tv2)?;
                 }
+                let clients = self.clients.iter_mut().zip(&frame.scenario.workloads);
+                for (client, workload) in clients {
+                    Arc::make_mut(client).upgraded(workload, TransactionVersion::Tv2)?;
+                }
             }
             Action::Replicate(p) => self.replica(p)?.replicate(&mut out)?,
             Action::FailOver(p) => {
                 let end = map::offset(frame.before.partitions[usize::from(p.0)].high_watermark);
                 self.replica(p)?.stop(end, &mut out)?;
             }
-            Action::Restart(p) | Action::Recover(p)
-                if frame.scenario.offsets && p.0 == frame.scenario.partitions =>
-            {
-                return Ok(Took::Excluded(Excluded {
-                    what: "restart of the offsets partition",
-                    reason: "the harness does not restart the group's core; its load has tests of its own",
-                }));
-            }
+            Action::Restart(p) if is_offsets(frame, p) => self.offsets_mut()?.stop(&mut out)?,
+            Action::Recover(p) if is_offsets(frame, p) => self.offsets_mut()?.recover()?,
             Action::Restart(p) => {
                 let end = map::offset(frame.before.partitions[usize::from(p.0)].log_end);
                 self.replica(p)?.stop(end, &mut out)?;
             }
             Action::Recover(p) => self.replica(p)?.recover()?,
             Action::TakeSnapshot(p) => self.replica(p)?.take_snapshot(&mut out)?,
+            Action::Evict(p, _) if is_offsets(frame, p) => {
+                return Ok(Took::Excluded(Excluded {
+                    what: "producer expiry on the offsets partition",
+                    reason: "the tick of the group's core that expires producers would expire offsets and members too",
+                }));
+            }
             Action::Evict(p, _) => self.replica(p)?.expire(&mut out)?,
             Action::DeleteTopic(p) => self.replica(p)?.delete(),
             Action::Materialise => self.offsets_mut()?.materialise(&mut out)?,
@@ -240,25 +256,43 @@ impl Production {
                     reason: "no rules of Kafka's allow it",
                 }));
             }
-            Action::ExpireMember | Action::ReplaceStaticMember(_) => {
+            Action::PrepareRebalance
+            | Action::CompleteRebalance(_)
+            | Action::ExpireMember
+            | Action::ReplaceStaticMember(_)
+                if self.offsets.as_ref().is_some_and(|it| it.is_stopped()) =>
+            {
                 return Ok(Took::Excluded(Excluded {
-                    what: "a member's end or replacement",
-                    reason: "the harness makes members only join and rejoin; the core's membership has tests of its own",
+                    what: "change of members while the group's broker is down",
+                    reason: "the model's members need nobody for it",
+                }));
+            }
+            Action::CompleteRebalance(owner) if is_fenced(frame.before, owner) => {
+                return Ok(Took::Excluded(Excluded {
+                    what: "input given to a member that is fenced",
+                    reason: "a process that is fenced joins no more; with the instance id it would fence the other one",
                 }));
             }
             Action::PrepareRebalance => self.offsets_mut()?.prepare_rebalance()?,
             Action::CompleteRebalance(owner) => self.offsets_mut()?.complete_rebalance(owner)?,
+            Action::ExpireMember => self.offsets_mut()?.expire_member()?,
+            Action::ReplaceStaticMember(member) => {
+                if let Some(excluded) = self.offsets_mut()?.replace_static_member(member)? {
+                    return Ok(Took::Excluded(excluded));
+                }
+            }
+            Action::Start(p) => return self.client(frame, p, &Told::Start),
+            Action::End(p, result) => return self.client(frame, p, &Told::End(result)),
+            Action::Prepare(p) | Action::Decided(p) => {
+                return self.client(frame, p, &Told::TwoPhase);
+            }
+            Action::ResendRequest(p) => return self.client(frame, p, &Told::ResendRequest),
+            Action::ResendBatch(p, at) => return self.client(frame, p, &Told::ResendBatch(at)),
+            Action::GiveUp(p, at) => return self.client(frame, p, &Told::GiveUp(at)),
+            Action::CrashProducer(p) => return self.client(frame, p, &Told::Crash),
             Action::FailAppend(_)
             | Action::CommitRecord
-            | Action::Start(_)
-            | Action::End(..)
-            | Action::Prepare(_)
             | Action::ManagerDecides(_)
-            | Action::Decided(_)
-            | Action::ResendRequest(_)
-            | Action::ResendBatch(..)
-            | Action::GiveUp(..)
-            | Action::CrashProducer(_)
             | Action::Elect(_)
             | Action::ApplyRecord(_)
             | Action::TakeBound(_)
@@ -331,13 +365,30 @@ impl Production {
             }
             Message::TxnOffsetCommit(m) => self.offsets_mut()?.txn_offset_commit(m, &mut out)?,
             Message::OffsetFetch(m) => self.offsets_mut()?.offset_fetch(m, &mut out)?,
-            Message::AppendTxnRecord(_)
-            | Message::CoordinatorAnswer(_)
-            | Message::ProduceAnswer { .. }
-            | Message::TxnOffsetCommitAnswer { .. }
-            | Message::OffsetFetchAnswer { .. } => return Ok(Took::Own),
+            Message::CoordinatorAnswer(CoordinatorAnswer { correlation, .. })
+            | Message::ProduceAnswer { correlation, .. }
+            | Message::TxnOffsetCommitAnswer { correlation, .. }
+            | Message::OffsetFetchAnswer { correlation, .. } => {
+                let told = Told::Answer(*message);
+                return self.client(frame, correlation.producer, &told);
+            }
+            Message::AppendTxnRecord(_) => return Ok(Took::Own),
         }
         Ok(Took::Core(out))
+    }
+
+    /// A step of a client. Answers to strangers are nobody's.
+    fn client(
+        &mut self,
+        frame: &Frame<'_>,
+        producer: ProducerIndex,
+        told: &Told,
+    ) -> Result<Took, Difference> {
+        let Some(client) = self.clients.get_mut(usize::from(producer.0)) else {
+            return Ok(Took::Own);
+        };
+        let said = Arc::make_mut(client).take(frame, producer, told)?;
+        Ok(Took::Client(producer, said))
     }
 
     fn request(
@@ -445,6 +496,16 @@ impl Production {
         let missing = || Difference::Missing("offsets partition".to_owned());
         self.offsets.as_mut().map(Arc::make_mut).ok_or_else(missing)
     }
+}
+
+fn is_offsets(frame: &Frame<'_>, partition: PartitionIndex) -> bool {
+    frame.scenario.offsets && partition.0 == frame.scenario.partitions
+}
+
+/// Whether another member has taken over this one's instance id.
+fn is_fenced(before: &State, member: ProducerIndex) -> bool {
+    let group = before.group.as_ref();
+    group.is_some_and(|group| group.replaced.contains(member))
 }
 
 /// Whether an offset is staged: no rules of Kafka's let offsets expire then.

@@ -64,6 +64,13 @@ pub(super) fn abstracted(
             forget_batches(&mut state.partitions[at]);
         }
     }
+    let clients = production.clients().iter();
+    for (client, producer) in clients.zip(&mut state.producers) {
+        let found = client.abstract_producer(frame, state.version, producer)?;
+        if found != **producer {
+            **producer = found;
+        }
+    }
     if let Some(offsets) = production.offsets() {
         let at = usize::from(frame.scenario.partitions);
         *state.partitions[at] = offsets.abstract_partition()?;

@@ -4,7 +4,9 @@
 use super::compare::{forget_batches, refused, takes_snapshots};
 use super::{Lockstep, Mismatch};
 use crate::actors::{Difference, Frame, Moment, Production, RecoveredPartition, Write};
-use crate::map::{normal_coordinator, normal_group, normal_partition};
+use crate::map::{normal_coordinator, normal_group, normal_partition, spec_transactional_id};
+use fencepost::coordinator::LogRecord;
+use fencepost::records::transaction_log::TransactionLogKey;
 use fencepost_spec::coordinator::Coordinator;
 use fencepost_spec::group::Group;
 use fencepost_spec::message::{AppendTxnRecord, Message};
@@ -98,7 +100,9 @@ impl Lockstep {
             for moment in Moment::ALL {
                 let took = match write {
                     Write::TransactionState { broker, record } => {
-                        let sent = taken.sent.iter().find_map(|it| appended(it, *broker));
+                        let id = record_id(record).map_err(refused)?;
+                        let mut sent = taken.sent.iter();
+                        let sent = sent.find_map(|it| appended(it, (*broker, id)));
                         let Some(sent) = sent.filter(|it| is_leaders(it, frame.before)) else {
                             continue;
                         };
@@ -139,9 +143,16 @@ impl Lockstep {
 
 type Differing = Option<(String, String)>;
 
-fn appended(message: &Message, broker: BrokerId) -> Option<AppendTxnRecord> {
+/// The id that a record is of: a step may write records of several.
+fn record_id(record: &LogRecord) -> Result<TransactionalId, Difference> {
+    let key = TransactionLogKey::decode(&record.key);
+    let key = key.map_err(|error| Difference::Record(error.to_string()))?;
+    Ok(spec_transactional_id(&key.transactional_id)?)
+}
+
+fn appended(message: &Message, by: (BrokerId, TransactionalId)) -> Option<AppendTxnRecord> {
     match message {
-        Message::AppendTxnRecord(m) if m.broker == broker => Some(*m),
+        Message::AppendTxnRecord(m) if (m.broker, m.transactional_id) == by => Some(*m),
         _ => None,
     }
 }
@@ -228,12 +239,16 @@ fn without_members(group: Group) -> Group {
         state,
         generation,
         member,
+        members,
+        replaced,
         ..
     } = Group::default();
     Group {
         state,
         generation,
         member,
+        members,
+        replaced,
         ..group
     }
 }

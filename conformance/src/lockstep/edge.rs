@@ -4,7 +4,7 @@ use super::compare::{abstracted, compare, normal, refused};
 use super::crash::Taken;
 use super::known::known_difference;
 use super::{Exclusion, Mismatch, Tally, Tamper};
-use crate::actors::{Difference, Frame, Outbox, Production, THIRD_COPY, Took, read_step};
+use crate::actors::{Difference, Frame, Outbox, Production, Said, THIRD_COPY, Took, read_step};
 use crate::map::without_ghost;
 use fencepost_spec::coordinator::Stage;
 use fencepost_spec::message::Message;
@@ -24,8 +24,6 @@ pub struct Lockstep {
     tamper: Option<Tamper>,
     /// Whether what both sides say and are is compared.
     pub(super) compares: bool,
-    /// Whether production is crashed inside each durable write too.
-    crashes: bool,
 }
 
 /// What became of a step.
@@ -64,7 +62,6 @@ impl Lockstep {
             world,
             tamper: None,
             compares: true,
-            crashes: true,
         }
     }
 
@@ -82,15 +79,6 @@ impl Lockstep {
     pub fn only_properties(self) -> Self {
         Self {
             compares: false,
-            ..self
-        }
-    }
-
-    /// The same without a crash inside each durable write.
-    #[must_use]
-    pub fn without_crash_points(self) -> Self {
-        Self {
-            crashes: false,
             ..self
         }
     }
@@ -134,7 +122,8 @@ impl Lockstep {
         let mut production = production.clone();
         let mut crashed = Ok(());
         match self.single_step(before, action, &mut production, &mut crashed, tally)? {
-            Single::Own => tally.exclusions.meet(Exclusion::Client),
+            Single::Own => tally.exclusions.meet(Exclusion::Environment),
+            Single::Client(_) => {}
             Single::Cut(exclusion) => {
                 tally.exclusions.meet(exclusion);
                 return Ok(Edge::Excluded);
@@ -170,6 +159,10 @@ impl Lockstep {
             writes,
         } = match self.take(before, action, production) {
             Ok(Took::Own) => return Ok(Single::Own),
+            Ok(Took::Client(producer, said)) => {
+                let then = self.client_step(before, action, (producer, said), tally)?;
+                return Ok(Single::Client(Box::new(then)));
+            }
             Ok(Took::Excluded(excluded)) => return Ok(Single::Cut(Exclusion::Action(excluded))),
             Err(Difference::ThirdCopy) => return Ok(Single::Cut(Exclusion::Action(THIRD_COPY))),
             Err(difference) => return Err(refused(difference)),
@@ -189,7 +182,7 @@ impl Lockstep {
             (Err(_), Some(exclusion)) => tally.exclusions.meet(exclusion),
             (Err(mismatch), None) => return Err(mismatch),
         }
-        if self.compares && self.crashes && crashed.is_ok() && !writes.is_empty() {
+        if self.compares && crashed.is_ok() && !writes.is_empty() {
             let taken = Taken {
                 model: (before, &then),
                 sent: &expected,
@@ -209,9 +202,13 @@ impl Lockstep {
         production: &Production,
     ) -> Option<(State, State)> {
         let mut production = production.clone();
-        self.take(before, action, &mut production).ok()?;
+        let after = match self.take(before, action, &mut production).ok()? {
+            // What a client sends carries the number of the try.
+            Took::Client(..) => self.world.take(before, action)?,
+            Took::Core(_) | Took::Own | Took::Excluded(_) => self.single.take(before, action)?,
+        };
         let frame = self.frame(before);
-        let model = normal(&frame, &self.single.take(before, action)?);
+        let model = normal(&frame, &after);
         let found = abstracted(&frame, &model, &production).ok()?;
         Some((model, found))
     }
@@ -236,12 +233,22 @@ impl Lockstep {
                 messages: out.messages.into_iter().filter_map(tamper.sends).collect(),
                 ..out
             }),
+            Took::Client(producer, said) => {
+                let messages = said.messages.into_iter().filter_map(tamper.sends);
+                Took::Client(
+                    producer,
+                    Said {
+                        messages: messages.collect(),
+                        ..said
+                    },
+                )
+            }
             Took::Own | Took::Excluded(_) => took,
         })
     }
 
-    /// What follows a step at once where answers are eager: queued markers are sent, their answers are counted.
-    /// Answers to producers touch no core.
+    /// What follows a step at once where answers are eager: queued markers are sent, and answers to them and to
+    /// producers arrive.
     fn settle(
         &self,
         mut state: State,
@@ -254,8 +261,10 @@ impl Lockstep {
         }
         while let Some(action) = next_to_settle(&state) {
             match self.single_step(&state, &action, production, crashed, tally)? {
-                Single::Core(then) => state = *then,
-                Single::Own | Single::Cut(_) => {
+                Single::Core(then) | Single::Client(then) => state = *then,
+                // An answer to a stranger.
+                Single::Own => remove(&mut state, &action),
+                Single::Cut(_) => {
                     return Err(Mismatch::Refused(
                         "a settling step is none of a core".to_owned(),
                     ));
@@ -277,11 +286,12 @@ impl Lockstep {
 
 enum Single {
     Core(Box<State>),
+    Client(Box<State>),
     Own,
     Cut(Exclusion),
 }
 
-/// The first queued marker, else the first answer to one.
+/// The first queued marker, else the first answer to one or to a producer.
 fn next_to_settle(state: &State) -> Option<Action> {
     for coordinator in &state.coordinators {
         for (id, slot) in (0..).map(TransactionalId).zip(&coordinator.slots) {
@@ -295,11 +305,19 @@ fn next_to_settle(state: &State) -> Option<Action> {
     let answer = state
         .network
         .iter()
-        .find(|message| is_marker_answer(message))?;
+        .find(|message| is_marker_answer(message) || message.is_answer_to_producer())?;
     Some(Action::Deliver {
         message: *answer,
         broker: None,
     })
+}
+
+fn remove(state: &mut State, action: &Action) {
+    if let Some(message) = taken(action)
+        && let Some(at) = state.network.iter().position(|it| *it == message)
+    {
+        state.network.remove(at);
+    }
 }
 
 fn is_marker_answer(message: &Message) -> bool {
@@ -325,7 +343,7 @@ fn is_marker_answer(message: &Message) -> bool {
 }
 
 /// The message that an action takes out of the network.
-fn taken(action: &Action) -> Option<Message> {
+pub(super) fn taken(action: &Action) -> Option<Message> {
     match *action {
         Action::Deliver { message, .. } | Action::FailVerification(message) => Some(message),
         Action::LoseMarker(marker)

@@ -1,13 +1,15 @@
 //! What a run leaves out, by name: nothing is left out silently.
 
-use crate::actors::Excluded;
+use crate::actors::{Excluded, Gap};
 use std::collections::BTreeMap;
 
 /// Something that the two sides are not compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Exclusion {
-    /// Clients are the model's on both sides.
-    Client,
+    /// Network, transaction-state log, external manager and readers' positions are the model's on both sides.
+    Environment,
+    /// The model's client is coarser.
+    Client(Gap),
     /// Ghost numbers.
     Ghost,
     /// Partitions of a decided transaction in memory.
@@ -31,7 +33,17 @@ pub enum Exclusion {
 impl Exclusion {
     /// Every exclusion but the actions that production has no counterpart for.
     pub const ALL: &[Self] = &[
-        Self::Client,
+        Self::Environment,
+        Self::Client(Gap::TwoPhase),
+        Self::Client(Gap::Idempotent),
+        Self::Client(Gap::GivenUpOffsets),
+        Self::Client(Gap::LateUpgrade),
+        Self::Client(Gap::Lookup),
+        Self::Client(Gap::EarlyCopy),
+        Self::Client(Gap::AskedInError),
+        Self::Client(Gap::GivenUpTogether),
+        Self::Client(Gap::NoSuchPartition),
+        Self::Client(Gap::LastBump),
         Self::Ghost,
         Self::DecidedPartitions,
         Self::OffsetsSequences,
@@ -45,7 +57,8 @@ impl Exclusion {
     /// What is left out.
     pub fn what(self) -> &'static str {
         match self {
-            Self::Client => "client",
+            Self::Environment => "network, transaction-state log and the external manager",
+            Self::Client(gap) => gap.what(),
             Self::Ghost => "ghost numbers",
             Self::DecidedPartitions => "partitions of a decided transaction in memory",
             Self::OffsetsSequences => "sequences on the offsets partition",
@@ -61,9 +74,8 @@ impl Exclusion {
     /// Why.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Client => {
-                "producers are the model's on both sides; the implementation's transaction manager is not driven yet"
-            }
+            Self::Environment => "they are the model's on both sides",
+            Self::Client(gap) => gap.reason(),
             Self::Ghost => "no actor knows them",
             Self::DecidedPartitions => {
                 "production drops a partition when its marker is written; the markers that are left are compared"
@@ -92,7 +104,8 @@ impl Exclusion {
     pub fn cuts(self) -> bool {
         match self {
             Self::KeptTv1 | Self::Action(_) => true,
-            Self::Client
+            Self::Environment
+            | Self::Client(_)
             | Self::Ghost
             | Self::DecidedPartitions
             | Self::OffsetsSequences

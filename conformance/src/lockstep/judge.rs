@@ -101,10 +101,11 @@ pub(super) fn names(mask: u32) -> Vec<&'static str> {
 }
 
 /// Production's state with the ghosts by their place, and with what is the harness's own. `batches` are left out of the
-/// comparison where snapshots are taken, and so of the judgement.
+/// comparison where snapshots are taken, and on the offsets partition, and so of the judgement.
 pub(super) fn with_ghosts(model: &State, mut found: State, leaves_batches: bool) -> State {
+    let offsets = model.offsets_partition().map(|it| it.index);
     for (found, model) in found.partitions.iter_mut().zip(&model.partitions) {
-        if leaves_batches {
+        if leaves_batches || offsets == Some(model.index) {
             place_batches(model, found);
         }
         found.known_coordinator = model.known_coordinator;

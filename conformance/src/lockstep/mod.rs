@@ -5,6 +5,7 @@
 //! leaves waiting, production must give exactly the answer that the model predicts, and stay as it is.
 
 mod catalogue;
+mod client;
 mod compare;
 mod crash;
 mod divergence;

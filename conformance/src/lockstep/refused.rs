@@ -62,7 +62,7 @@ impl Lockstep {
         let mut asked = production.clone();
         let sent = match asked.take(&frame, action).map_err(refused)? {
             Took::Core(out) => out.messages,
-            Took::Own | Took::Excluded(_) => return Ok(false),
+            Took::Client(..) | Took::Own | Took::Excluded(_) => return Ok(false),
         };
         let expected = new_messages(state, action, &answered);
         let known = known_difference(state, action, &expected, &sent);

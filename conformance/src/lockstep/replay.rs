@@ -34,9 +34,12 @@ pub enum ReplayError {
 /// # Errors
 /// [`ReplayError`] at the first step that cannot be taken or on which the sides differ.
 pub fn replay(trace: &TraceFile) -> Result<usize, ReplayError> {
+    follow(trace, &mut Tally::default())
+}
+
+fn follow(trace: &TraceFile, tally: &mut Tally) -> Result<usize, ReplayError> {
     let actions = trace.replay()?.actions;
     let lockstep = Lockstep::new(trace.world());
-    let mut tally = Tally::default();
     let differs =
         |steps: usize, after: &State, waiting: Option<Action>, sides, found: &Mismatch| {
             let place = Place {
@@ -52,17 +55,17 @@ pub fn replay(trace: &TraceFile) -> Result<usize, ReplayError> {
             ReplayError::Differs(Box::new(divergence))
         };
     let initial = lockstep.world.initial();
-    let started = lockstep.start(&mut tally);
+    let started = lockstep.start(tally);
     let (mut state, began) = started.map_err(|found| differs(0, &initial, None, None, &found))?;
     let mut production = began.production;
-    let refusals = lockstep.refusals(&state, &production, &mut tally);
+    let refusals = lockstep.refusals(&state, &production, tally);
     refusals.map_err(|(waiting, found)| differs(0, &state, Some(waiting), None, &found))?;
     for (step, action) in (1..).zip(&actions) {
         let Some(after) = lockstep.world.take(&state, action) else {
             break;
         };
         let met = tally.exclusions.clone();
-        let edge = lockstep.step(&state, action, &after, &production, &mut tally);
+        let edge = lockstep.step(&state, action, &after, &production, tally);
         let edge = edge.map_err(|found| {
             let sides = lockstep.sides(&state, action, &production);
             differs(step, &after, None, sides, &found)
@@ -74,14 +77,14 @@ pub fn replay(trace: &TraceFile) -> Result<usize, ReplayError> {
                 return Err(ReplayError::Excluded { step, what, reason });
             }
         }
-        let refusals = lockstep.refusals(&state, &production, &mut tally);
+        let refusals = lockstep.refusals(&state, &production, tally);
         refusals.map_err(|(waiting, found)| differs(step, &state, Some(waiting), None, &found))?;
     }
     Ok(actions.len())
 }
 
-/// Why production cannot be expected to part from a mutant's trace: the mutant edits only what is the model's own on both
-/// sides. `None` where production must part from it.
+/// Why production cannot be expected to part from a mutant's trace: the mutant edits nothing, or only what is the model's
+/// own on both sides. `None` where production must part from it.
 pub fn out_of_sight(trace: &TraceFile) -> Option<&'static str> {
     let right = trace.scenario.rules(trace.rules);
     let world = trace.world();
@@ -91,21 +94,40 @@ pub fn out_of_sight(trace: &TraceFile) -> Option<&'static str> {
     };
     let readers = Rules {
         fetch: right.fetch.clone(),
-        ..world.rules
+        ..world.rules.clone()
     };
-    let edits_client = trace.world().rules.client != right.client;
-    let is_pair = trace.mutant.is_some_and(|mutant| mutant.id.contains('+'));
     if trace.mutant.is_none() {
         None
-    } else if is_pair && edits_client {
-        Some("the half of the pair that matters may be the client's own")
-    } else if clients == right {
-        Some("the fault is the client's own")
+    } else if world.rules == right {
+        Some("the mutant is what Kafka does, and edits nothing")
+    } else if clients == right && leaves_a_client_out(trace) {
+        Some("the client that has the fault is left out by then")
     } else if readers == right && world.scenario.pace.apply_lag {
         Some("what readers are given is left out where application lags behind the log")
     } else {
         None
     }
+}
+
+/// Whether a client is not compared to the trace's end.
+fn leaves_a_client_out(trace: &TraceFile) -> bool {
+    let mut tally = Tally::default();
+    let followed = follow(trace, &mut tally).is_ok();
+    let mut met = tally.exclusions.iter();
+    followed
+        && met.any(|(exclusion, _)| match exclusion {
+            Exclusion::Client(gap) => gap.leaves_out(),
+            Exclusion::Environment
+            | Exclusion::Ghost
+            | Exclusion::DecidedPartitions
+            | Exclusion::OffsetsSequences
+            | Exclusion::MarkerAhead
+            | Exclusion::KeptIdentity
+            | Exclusion::KeptTv1
+            | Exclusion::SnapshotBatches
+            | Exclusion::Applied
+            | Exclusion::Action(_) => false,
+        })
 }
 
 /// What was met since.

@@ -4,7 +4,7 @@
 //! sides differ is shortened action by action, and becomes a trace like any other.
 
 use super::divergence::Place;
-use super::{Divergence, Edge, Lockstep, Mismatch, Tally};
+use super::{Divergence, Edge, Exclusions, Lockstep, Mismatch, Tally};
 use crate::actors::Production;
 use fencepost_spec::fault::Fault;
 use fencepost_spec::message::Message;
@@ -23,9 +23,6 @@ pub const CROWDS: [&str; 2] = ["crowd", "crowd-wide"];
 /// Walks through every crowd under every rule set, `walks` times up to 6,000 steps, chosen by the seed; how many steps
 /// were taken in all.
 ///
-/// Crashes inside a write are for the scenarios of a search: a write is compared with the first record that the model
-/// appends, which a step that appends for several ids has more of.
-///
 /// # Errors
 /// The first divergence: as it was met, or `shortened`, which takes its time.
 pub fn walk_crowds(walks: u64, seed: u64, shortened: bool) -> Result<u64, Box<Divergence>> {
@@ -33,7 +30,7 @@ pub fn walk_crowds(walks: u64, seed: u64, shortened: bool) -> Result<u64, Box<Di
     for entry in CROWDS.into_iter().filter_map(scenario::find) {
         for rules in entry.runs.iter().map(|(rules, _)| *rules) {
             let world = World::new(entry.scenario(rules), entry.rules(rules));
-            let lockstep = Lockstep::new(world).without_crash_points();
+            let lockstep = Lockstep::new(world);
             for walk in 0..walks {
                 let mut walk = lockstep.walk(&choices(seed.wrapping_add(walk)));
                 steps += walk.actions.len() as u64;
@@ -70,6 +67,10 @@ pub struct Walk {
     pub refused: u64,
     /// Enabled actions that were passed over because they are left out of the comparison.
     pub excluded: u64,
+    /// Crashes inside a durable write, each with a recovery that gave what the model's gives.
+    pub crashes: u64,
+    /// What was left out.
+    pub exclusions: Exclusions,
     /// The model's state at the end.
     pub last: State,
     /// How the sides differ after the last step.
@@ -120,6 +121,8 @@ impl Lockstep {
             actions: Vec::new(),
             refused: 0,
             excluded: 0,
+            crashes: 0,
+            exclusions: Exclusions::default(),
             last: self.world.initial(),
             mismatch: None,
             waiting: None,
@@ -142,6 +145,8 @@ impl Lockstep {
                 break;
             }
         }
+        walk.crashes = tally.crash_points.iter().map(|(_, count)| count).sum();
+        walk.exclusions = tally.exclusions;
         walk
     }
 

@@ -91,9 +91,6 @@ pub fn materialised(group: &Group, ctx: &Context<'_>) -> Group {
 pub fn normal_group(group: &Group, ctx: &Context<'_>) -> Group {
     let mut group = materialised(group, ctx);
     group.ghost_published.clear();
-    // Members come and go by steps that are exclusions of their own.
-    group.members = Group::default().members;
-    group.replaced = Group::default().replaced;
     for staged in &mut group.staged {
         staged.ghost = Ghost::NONE;
     }

@@ -78,6 +78,7 @@ impl Batches {
                     return None;
                 }
                 number.in_flight = true;
+                seed!(BatchNumberedAgain, number.base_sequence = next_sequence);
             }
             None => {
                 if sent >= MAX_IN_FLIGHT {

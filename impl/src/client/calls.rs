@@ -121,7 +121,8 @@ impl TransactionManager {
         self.in_transaction()?;
         let producer = self.identity()?;
         self.operation = Some(Operation::SendOffsets);
-        let request = if self.version.supports_epoch_bump() {
+        let registers_itself = self.version.supports_epoch_bump();
+        let request = if seeded!(OffsetsUnregistered, registers_itself, true) {
             self.transaction_started = true;
             Request::TxnOffsetCommit {
                 producer,
@@ -162,7 +163,7 @@ impl TransactionManager {
         // The next transaction speaks what the cluster has finalized by now. Turning to TV2 needs a new epoch, or the
         // first implicit registration could be booked on the transaction that is being completed (B50).
         if self.features.supports_epoch_bump() && !self.version.supports_epoch_bump() {
-            self.epoch_bump_required = true;
+            self.epoch_bump_required = seeded!(UpgradeWithoutBump, true, false);
         }
         self.next_version = self.features;
         self.enqueue(end, Backoff::None);

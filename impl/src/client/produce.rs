@@ -145,7 +145,7 @@ impl TransactionManager {
         }
         effects.push(finished(partition, batch, Err(cause)));
         self.require_bump();
-        self.abortable(cause);
+        seeded!(FailedSendForgotten, self.abortable(cause), ());
     }
 }
 

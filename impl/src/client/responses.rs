@@ -105,7 +105,7 @@ impl TransactionManager {
     fn adopt(&mut self, identity: ProducerIdAndEpoch) {
         if self.producer != Some(identity) {
             self.producer = Some(identity);
-            self.batches.clear();
+            seeded!(SequencesSurviveEpoch, self.batches.clear(), ());
         }
     }
 
@@ -118,6 +118,30 @@ impl TransactionManager {
     ) {
         let api = request.api();
         let cause = Cause::Answered { api, code };
+        let class = seeded!(
+            MappingErrorAborts,
+            class,
+            if code == ErrorCode::InvalidProducerIdMapping {
+                Class::Abortable
+            } else {
+                class
+            }
+        );
+        let class = seeded!(
+            FencedAborts,
+            class,
+            if code == ErrorCode::ProducerFenced {
+                Class::Abortable
+            } else {
+                class
+            }
+        );
+        seed!(
+            FailedEndIsSuccess,
+            if api == Api::EndTxn && class == Class::Fatal {
+                return self.ended(None, effects);
+            }
+        );
         match class {
             Class::Success => {}
             Class::Retry => {
@@ -236,6 +260,7 @@ impl TransactionManager {
         {
             return;
         }
+        seed!(GivenUpWithoutBump, return);
         self.epoch_bump_required = true;
         if self.state == State::AbortingTransaction {
             let bump = Request::InitProducerId {

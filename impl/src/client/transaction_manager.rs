@@ -157,6 +157,12 @@ impl TransactionManager {
         &self.partitions_in_transaction
     }
 
+    /// Whether the coordinator may know of the transaction.
+    #[must_use]
+    pub fn transaction_started(&self) -> bool {
+        self.transaction_started
+    }
+
     /// Whether the epoch is raised after the transaction's end.
     #[must_use]
     pub fn epoch_bump_required(&self) -> bool {
