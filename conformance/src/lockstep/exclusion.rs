@@ -42,7 +42,6 @@ impl Exclusion {
         Self::Client(Gap::EarlyCopy),
         Self::Client(Gap::AskedInError),
         Self::Client(Gap::GivenUpTogether),
-        Self::Client(Gap::NoSuchPartition),
         Self::Client(Gap::LastBump),
         Self::Ghost,
         Self::DecidedPartitions,

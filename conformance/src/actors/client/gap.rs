@@ -19,8 +19,6 @@ pub enum Gap {
     AskedInError,
     /// Batches that are given up together with one that failed.
     GivenUpTogether,
-    /// Retries to a partition that does not exist.
-    NoSuchPartition,
     /// The bump after the last transaction.
     LastBump,
 }
@@ -36,7 +34,6 @@ impl Gap {
         Self::EarlyCopy,
         Self::AskedInError,
         Self::GivenUpTogether,
-        Self::NoSuchPartition,
         Self::LastBump,
     ];
 
@@ -48,7 +45,6 @@ impl Gap {
             | Self::EarlyCopy
             | Self::AskedInError
             | Self::GivenUpTogether
-            | Self::NoSuchPartition
             | Self::LastBump => false,
         }
     }
@@ -64,7 +60,6 @@ impl Gap {
             Self::EarlyCopy => "client's copy of a batch out of its turn",
             Self::AskedInError => "client's request again where it can only abort",
             Self::GivenUpTogether => "client's batches in flight when another one fails",
-            Self::NoSuchPartition => "client's retries to a partition that does not exist",
             Self::LastBump => "client's bump after its last transaction",
         }
     }
@@ -91,9 +86,6 @@ impl Gap {
             }
             Self::GivenUpTogether => {
                 "the model's client forgets them at once; production is told that they have expired"
-            }
-            Self::NoSuchPartition => {
-                "production asks again until the batch expires; the model's client takes the first answer for that"
             }
             Self::LastBump => "the model's script ends with the transaction",
         }

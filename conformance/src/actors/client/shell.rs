@@ -561,15 +561,6 @@ impl Running {
         // Whether it goes again is the client's to say; how it went is the shell's to know.
         self.note_answered(sent.batch, true);
         self.drive(place, answer(impl_error(error)?), said)?;
-        if error == ErrorCode::UnknownTopicOrPartition {
-            said.messages.truncate(said_before);
-            said.gaps.push(Gap::NoSuchPartition);
-            let expired = Input::BatchExpired {
-                partition: partition.clone(),
-                batch: sent.batch,
-            };
-            return self.drive(place, expired, said);
-        }
         let waits = self.sent.iter_mut().find(|it| it.batch == sent.batch);
         let has_gone = said.messages.len() > said_before;
         if let Some(waits) = waits.filter(|_| !has_gone) {
@@ -606,13 +597,11 @@ impl Running {
         }
         self.note_answered(sent.batch, true);
         match classify(Api::Produce, impl_error(error)?) {
-            Class::Retry | Class::FindAndRetry | Class::OutOfOrder
-                if error != ErrorCode::UnknownTopicOrPartition =>
-            {
+            Class::Retry | Class::FindAndRetry | Class::OutOfOrder => {
                 self.copy_early(place, &sent, said)
             }
             // To the client, whose own copy has yet to go, the batch is one that comes to nothing.
-            Class::Retry | Class::FindAndRetry | Class::OutOfOrder | Class::Abortable => {
+            Class::Abortable => {
                 let expired = Input::BatchExpired {
                     partition: partition_of(place, sent.partition),
                     batch: sent.batch,
