@@ -118,22 +118,16 @@ impl TransactionManager {
     ) {
         let api = request.api();
         let cause = Cause::Answered { api, code };
-        let class = seeded!(
+        seed!(
             MappingErrorAborts,
-            class,
             if code == ErrorCode::InvalidProducerIdMapping {
-                Class::Abortable
-            } else {
-                class
+                return self.give_up(api, cause, effects);
             }
         );
-        let class = seeded!(
+        seed!(
             FencedAborts,
-            class,
             if code == ErrorCode::ProducerFenced {
-                Class::Abortable
-            } else {
-                class
+                return self.give_up(api, cause, effects);
             }
         );
         seed!(
