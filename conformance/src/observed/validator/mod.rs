@@ -2,6 +2,7 @@
 
 mod groups;
 mod logs;
+mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
@@ -12,11 +13,11 @@ use fencepost_spec::scenario::Scenario;
 use fencepost_spec::world::World;
 use serde::Serialize;
 
-use super::event::{Answered, Asked, Event, Inside, Logged, Pair, Place, Verdict};
+use super::event::{Answered, Asked, Event, Inside, Logged, Pair, Place};
 use super::log::Log;
 use super::offsets::Groups;
 use super::track::{DATA_PARTITIONS, Misfit, OffsetsAsked, Said, Track};
-use crate::wire::ErrorCode;
+use words::{answer_text, is_malformed, name, verdict_of};
 
 /// The first event that is no behaviour of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -482,52 +483,5 @@ impl Validator {
             ),
             None => format!("{id} is removed from the log"),
         })
-    }
-}
-
-/// An InitProducerId that no broker may take: an empty id, or half an identity.
-fn is_malformed(asked: &Asked) -> bool {
-    match asked {
-        Asked::InitProducerId { id, expected, .. } => {
-            let half = expected.is_some_and(|it| (it.0 < 0) != (it.1 < 0));
-            id.as_deref() == Some("") || half
-        }
-        _ => false,
-    }
-}
-
-/// What the answer says of a part.
-fn verdict_of(verdicts: &[Verdict], part: &Part) -> i16 {
-    let found = part.of.as_ref().and_then(|(of, place)| {
-        let mut verdicts = verdicts.iter();
-        verdicts.find(|it| it.of == *of && it.at == *place)
-    });
-    // An answer that says nothing of it is none: NETWORK_EXCEPTION, as a client takes it.
-    found.map_or(13, |it| it.error)
-}
-
-const fn name(asked: &Asked) -> &'static str {
-    match asked {
-        Asked::InitProducerId { .. } => "InitProducerId",
-        Asked::AddPartitions { .. } | Asked::BrokerAdditions { .. } => "AddPartitionsToTxn",
-        Asked::AddOffsets { .. } => "AddOffsetsToTxn",
-        Asked::EndTxn { .. } => "EndTxn",
-        Asked::Produce { .. } => "Produce",
-        Asked::TxnOffsetCommit { .. } => "TxnOffsetCommit",
-        Asked::OffsetCommit { .. } => "OffsetCommit",
-        Asked::OffsetFetch { .. } => "OffsetFetch",
-        Asked::ForgetOffsets { .. } => "OffsetDelete",
-        Asked::ConsumerGroup { .. } => "ConsumerGroupHeartbeat",
-        Asked::WriteTxnMarkers { .. } => "WriteTxnMarkers",
-        Asked::DeleteTopics { .. } => "DeleteTopics",
-        Asked::Fetch { .. } => "Fetch",
-    }
-}
-
-fn answer_text(said: Said) -> String {
-    let error = ErrorCode(said.error);
-    match said.identity.filter(|it| it.0 >= 0) {
-        Some((producer, epoch)) => format!("{error} ({producer},{epoch})"),
-        None => error.to_string(),
     }
 }
