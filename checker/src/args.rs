@@ -249,7 +249,8 @@ pub struct Coverage {
 pub enum ConformProfile {
     /// The named list.
     Default,
-    /// A few small scenarios that meet every kind of step.
+    /// A few small scenarios that meet every kind of step, walks through large ones, and the cases of `--list` and more
+    /// against our own cores.
     Mutation,
     /// Every scenario of `check`.
     Nightly,

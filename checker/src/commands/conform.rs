@@ -7,6 +7,7 @@ use crate::junit;
 use crate::output::{bold, say, say_json};
 use crate::select;
 use crate::traces;
+use fencepost_conformance::cases::{self, CaseResult, OwnReport};
 use fencepost_conformance::lockstep::{self, Options, Run};
 use fencepost_spec::scenario::{CATALOGUE, Profile};
 use serde::Serialize;
@@ -19,6 +20,8 @@ struct Json<'a> {
     runs: &'a [Run],
     #[serde(skip_serializing_if = "Option::is_none")]
     walks: Option<Walks>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cases: Option<OwnReport>,
     claim: String,
 }
 
@@ -66,9 +69,15 @@ pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
         }
     });
     told.into_inner().unwrap_or(Ok(()))?;
-    let walks = walks(args);
+    let beside = asks_for_more(args);
+    let walks = beside.then(walks);
+    let cases = beside
+        .then(|| cases::judge_our_own(&cases::MUTATION))
+        .transpose()
+        .map_err(|error| Failure::Unreachable(error.to_string()))?;
     let strayed = walks.as_ref().and_then(|it| it.divergence.as_ref());
-    let ok = report.ok && strayed.is_none();
+    let passed = cases.as_ref().is_none_or(|it| it.bad.is_empty());
+    let ok = report.ok && strayed.is_none() && passed;
     if let Some(path) = &args.junit {
         let cases: Vec<_> = report.runs.iter().map(case).collect();
         traces::write(path, &junit::report("fencepost conform", &cases))?;
@@ -80,6 +89,7 @@ pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
                 runs: &report.runs,
                 claim: report.claim(),
                 walks,
+                cases,
             },
         )?;
     } else {
@@ -90,24 +100,35 @@ pub fn run(args: &Conform, json: bool) -> Result<Exit, Failure> {
                 "random walks from seed {seed}, {steps} steps: {verdict}\n"
             ))?;
         }
+        if let Some(cases) = &cases {
+            let bad: String = cases.bad.iter().map(CaseResult::story).collect();
+            say(&format!(
+                "our cores behind a port: {} cases and walks passed, {} skipped, {} exchanges judged\n{bad}",
+                cases.passed, cases.skipped, cases.exchanges
+            ))?;
+        }
         say(&format!("{}\n", report.claim()))?;
     }
     Ok(Exit::of_report(ok))
 }
 
-/// The mutation profile walks through scenarios that are too large to search, too.
-fn walks(args: &Conform) -> Option<Walks> {
-    let asked = args.names.is_empty() && args.profile == ConformProfile::Mutation;
-    let (times, seed) = asked.then_some(WALKS)?;
+/// The mutation profile goes beyond scenarios that can be searched.
+fn asks_for_more(args: &Conform) -> bool {
+    args.names.is_empty() && args.profile == ConformProfile::Mutation
+}
+
+/// Walks through scenarios that are too large to search.
+fn walks() -> Walks {
+    let (times, seed) = WALKS;
     let (steps, divergence) = match lockstep::walk_crowds(times, seed, true) {
         Ok(steps) => (steps, None),
         Err(found) => (0, Some(*found)),
     };
-    Some(Walks {
+    Walks {
         seed,
         steps,
         divergence,
-    })
+    }
 }
 
 /// Saves the trace of a run's divergence, where a place is named.

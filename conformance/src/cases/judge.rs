@@ -1,4 +1,5 @@
-//! The judge that we start ourselves: a broker whose processes a case may halt, kill and restart.
+//! A broker that we start ourselves, which a case may halt, kill and restart: Apache Kafka, the judge, or our own cores,
+//! the judged.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::kafka_server::{KafkaConfig, KafkaServer, StartError};
+use crate::loopback::{Loopback, Order};
 use crate::wire::{Connection, ErrorCode, TopicSpec, WireError};
 
 /// How the judge is set up.
@@ -50,11 +52,17 @@ impl Configuration {
     }
 }
 
-/// A running judge; its processes end with the last copy of this value.
+/// A running broker of ours; its processes end with the last copy of this value.
 #[derive(Clone, Debug)]
 pub struct Judge {
     configuration: Configuration,
-    server: Arc<Mutex<KafkaServer>>,
+    server: Server,
+}
+
+#[derive(Clone, Debug)]
+enum Server {
+    Kafka(Arc<Mutex<KafkaServer>>),
+    Loopback(Arc<Loopback>),
 }
 
 /// The broker that cases halt.
@@ -92,8 +100,17 @@ impl Judge {
         }
         Ok(Self {
             configuration,
-            server: Arc::new(Mutex::new(server)),
+            server: Server::Kafka(Arc::new(Mutex::new(server))),
         })
+    }
+
+    /// Our own cores. There is one broker: what would be held with the second one is held inside it.
+    #[must_use]
+    pub fn of_our_own(configuration: Configuration, loopback: Loopback) -> Self {
+        Self {
+            configuration,
+            server: Server::Loopback(Arc::new(loopback)),
+        }
     }
 
     /// How it is set up.
@@ -102,20 +119,40 @@ impl Judge {
         self.configuration
     }
 
+    /// Whether it is Apache Kafka.
+    #[must_use]
+    pub const fn is_kafka(&self) -> bool {
+        matches!(self.server, Server::Kafka(_))
+    }
+
     /// Address of the first broker.
     #[must_use]
     pub fn bootstrap(&self) -> SocketAddr {
-        self.server().bootstrap()
+        match &self.server {
+            Server::Kafka(server) => locked(server).bootstrap(),
+            Server::Loopback(loopback) => loopback.address(),
+        }
     }
 
-    /// Halts the second broker (SIGSTOP).
+    /// Halts the second broker (SIGSTOP), or what it would hold up.
     ///
     /// # Errors
     /// Where the signal cannot be sent.
     pub fn halt(&self) -> io::Result<()> {
-        self.server().pause(HALTED)?;
-        std::thread::sleep(STOPPED);
-        Ok(())
+        match (&self.server, self.configuration) {
+            (Server::Kafka(server), _) => {
+                locked(server).pause(HALTED)?;
+                std::thread::sleep(STOPPED);
+                Ok(())
+            }
+            (Server::Loopback(loopback), Configuration::ReplicatedLog) => {
+                loopback.operate(Order::HoldLog)
+            }
+            (Server::Loopback(loopback), Configuration::TwoBrokers) => {
+                loopback.operate(Order::HoldMarkers)
+            }
+            (Server::Loopback(_), Configuration::OneNode) => Ok(()),
+        }
     }
 
     /// Lets the second broker go on (SIGCONT).
@@ -123,7 +160,10 @@ impl Judge {
     /// # Errors
     /// Where the signal cannot be sent.
     pub fn let_go(&self) -> io::Result<()> {
-        self.server().resume(HALTED)
+        match &self.server {
+            Server::Kafka(server) => locked(server).resume(HALTED),
+            Server::Loopback(loopback) => loopback.operate(Order::LetGo),
+        }
     }
 
     /// Ends the first broker (SIGKILL, or SIGTERM where `gently`) and starts it again on its data.
@@ -131,17 +171,35 @@ impl Judge {
     /// # Errors
     /// As [`KafkaServer::restart`].
     pub fn restart(&self, gently: bool) -> Result<(), StartError> {
-        let mut server = self.server();
-        if gently {
-            server.stop(1)?;
-        } else {
-            server.kill(1)?;
+        match &self.server {
+            Server::Kafka(server) => {
+                let mut server = locked(server);
+                if gently {
+                    server.stop(1)?;
+                } else {
+                    server.kill(1)?;
+                }
+                server.restart(1)
+            }
+            Server::Loopback(loopback) => loopback
+                .operate(Order::Restart { gently })
+                .map_err(|error| StartError::Failed(error.to_string())),
         }
-        server.restart(1)
     }
 
-    fn server(&self) -> MutexGuard<'_, KafkaServer> {
-        // A case that panicked has left the processes as they are.
-        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Does what only our own broker can have done to it; false for Apache Kafka.
+    ///
+    /// # Errors
+    /// Where its thread has ended.
+    pub fn operate(&self, order: Order) -> io::Result<bool> {
+        match &self.server {
+            Server::Kafka(_) => Ok(false),
+            Server::Loopback(loopback) => loopback.operate(order).map(|()| true),
+        }
     }
+}
+
+fn locked(server: &Mutex<KafkaServer>) -> MutexGuard<'_, KafkaServer> {
+    // A case that panicked has left the processes as they are.
+    server.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -39,6 +39,8 @@ pub struct Options {
     pub judge: Option<Judge>,
     /// Random walks, after the cases; none where their steps are 0.
     pub walks: Walks,
+    /// Whether the run ends with the first case that fails or says nothing.
+    pub to_the_first: bool,
 }
 
 impl Default for Options {
@@ -53,6 +55,7 @@ impl Default for Options {
             rules: None,
             judge: None,
             walks: Walks::default(),
+            to_the_first: false,
         }
     }
 }
@@ -86,6 +89,15 @@ impl Verdict {
             Self::Known => "known",
             Self::UnexpectedPass => "unexpected-pass",
             Self::Inconclusive => "inconclusive",
+        }
+    }
+
+    /// Whether the broker, or the list of known failures, is to be looked at.
+    #[must_use]
+    pub const fn is_bad(self) -> bool {
+        match self {
+            Self::Fail | Self::UnexpectedPass | Self::Inconclusive => true,
+            Self::Pass | Self::Skip | Self::Known => false,
         }
     }
 }
@@ -205,20 +217,26 @@ pub(super) fn run_cases(
         let left = options.total_limit.saturating_sub(begun.elapsed());
         let result = one(case, &setting, &answer, options, left);
         progress(&result);
+        let ends = options.to_the_first && result.verdict.is_bad();
         results.push(result);
+        if ends {
+            return Ok(summed(&setting, results, begun.elapsed()));
+        }
     }
     let playing = |case| {
         let left = options.total_limit.saturating_sub(begun.elapsed());
         one(case, &setting, &answer, options, left)
     };
-    results.extend(walked(&options.walks, playing, progress));
+    let walks = walked(&options.walks, options.to_the_first, playing, progress);
+    results.extend(walks);
     Ok(summed(&setting, results, begun.elapsed()))
 }
 
 /// Plays walk after walk, several at a time, until enough steps are taken or one is skipped for
-/// want of time.
+/// want of time (or, where asked, one fails).
 fn walked(
     walks: &Walks,
+    to_the_first: bool,
     play: impl Fn(Case) -> CaseResult + Sync,
     mut progress: impl FnMut(&CaseResult),
 ) -> Vec<CaseResult> {
@@ -233,7 +251,8 @@ fn walked(
                 while steps.load(Ordering::Relaxed) < walks.steps {
                     let result = play(walk::case(next.fetch_add(1, Ordering::Relaxed)));
                     steps.fetch_add(result.steps, Ordering::Relaxed);
-                    let over = result.verdict == Verdict::Skip;
+                    let over =
+                        result.verdict == Verdict::Skip || to_the_first && result.verdict.is_bad();
                     if sender.send(result).is_err() || over {
                         break;
                     }
@@ -249,7 +268,7 @@ fn walked(
     results
 }
 
-fn chosen(options: &Options) -> Result<Vec<Case>, SuiteError> {
+pub(super) fn chosen(options: &Options) -> Result<Vec<Case>, SuiteError> {
     let level = match (options.level, options.globs.is_empty()) {
         (None, true) => Some(Level::Core),
         (level, _) => level,
@@ -326,6 +345,7 @@ fn one(
 
 fn reproduce(setting: &Setting, id: &str) -> String {
     match &setting.judge {
+        Some(judge) if !judge.is_kafka() => "fencepost conform --profile mutation".to_owned(),
         Some(judge) => format!(
             "fencepost conform --kafka {} --transaction-version {} {id}",
             judge.configuration().name(),

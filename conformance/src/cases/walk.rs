@@ -12,6 +12,9 @@ const LENGTH: usize = 60;
 /// Requests between two looks at everything.
 const LOOK_EVERY: usize = 12;
 
+/// Requests between two restarts, on average, of a broker that restarts at once.
+const RESTART_EVERY: u64 = 12;
+
 /// How much is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walks {
@@ -95,9 +98,14 @@ pub fn play(stage: &mut Stage, seed: u64) -> Outcome {
         true => TransactionVersion::Tv2,
         false => TransactionVersion::Tv1,
     };
+    let restarts = stage.restarts_at_once();
     for step in 1..=LENGTH {
         if random.below(12) == 0 {
             stage.switch();
+        }
+        if restarts && random.below(RESTART_EVERY) == 0 {
+            let gently = random.below(2) == 0;
+            stage.restart_broker(gently)?;
         }
         if random.below(3) > 0 {
             stage.settle_if_busy()?;

@@ -7,16 +7,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use fencepost::coordinator::{
-    self, AddPartitionsToTxn, AddPartitionsToTxnForm, AppendOutcome, Authorization, Claim,
-    Coordinator, Correlation, Leadership, MarkerOutcome, MarkerTicket, PartitionAccess,
-    ProducerIdBlock, Request,
+    self, AddPartitionsToTxn, AddPartitionsToTxnForm, Authorization, Claim, Coordinator,
+    Correlation, MarkerOutcome, MarkerTicket, PartitionAccess, ProducerIdBlock, Request,
 };
 use fencepost::error_code::ErrorCode;
-use fencepost::group::{self, GroupConfig, GroupCoordinator};
-use fencepost::partition::{self, PartitionConfig, WriteTxnMarker};
+use fencepost::group::{self, GroupCoordinator};
+use fencepost::partition::{self, WriteTxnMarker};
 use fencepost::types::{
-    CoordinatorEpoch, ProducerId, ProducerIdAndEpoch, RequestId, Timestamp, TopicPartition,
-    TransactionVersion, TransactionalId,
+    ProducerId, ProducerIdAndEpoch, RequestId, Timestamp, TopicPartition, TransactionVersion,
+    TransactionalId,
 };
 
 use super::answer::{Call, Part, Waiter, reply};
@@ -24,8 +23,9 @@ use super::desk::Desk;
 use super::fetches::Fetches;
 use super::frame::{Head, split};
 use super::journal::Journal;
+use super::operator::{Disk, Held, Order, Rights, Settings};
 use super::requests::{Plan, api};
-use super::topics::{LEADER_EPOCH, Topics};
+use super::topics::Topics;
 use super::{LoopbackConfig, Tamper};
 use crate::wire::{WireError, malformed, preflight};
 
@@ -35,13 +35,11 @@ pub(super) const OFFSETS_TOPIC: &str = "__consumer_offsets";
 pub(super) const BROKER_ID: i32 = 1;
 /// How often the sweeps run: time-outs, expiries, retries, group sessions.
 const SWEEP: Duration = Duration::from_millis(100);
+/// How often idle producers are forgotten, as in Kafka: `producer.id.expiration.check.interval.ms`. The records of the
+/// cases are of 1970, so a producer that was read from a log is idle at once.
+const SWEEP_PRODUCERS_MS: i64 = 600_000;
 /// How often fetches that wait for data are looked at when nothing else happens.
 const FETCH_POLL: Duration = Duration::from_millis(10);
-/// The producer ids of a block.
-const BLOCK: i32 = 1000;
-/// The leadership of every partition of the transaction log.
-const COORDINATOR_EPOCH: CoordinatorEpoch = CoordinatorEpoch::new(0);
-
 /// What the owner is told by the connections.
 #[derive(Debug)]
 pub(super) enum Event {
@@ -50,6 +48,8 @@ pub(super) enum Event {
         frame: Bytes,
         answer: mpsc::Sender<Reply>,
     },
+    /// What whoever started the broker does to it; answered once it is done.
+    Operator(Order, mpsc::Sender<()>),
     /// Serve nobody any more.
     Stop,
 }
@@ -79,13 +79,22 @@ pub(super) struct Broker {
     pub(super) level: TransactionVersion,
     pub(super) topics: Topics,
     pub(super) tamper: Tamper,
-    coordinator: Coordinator,
-    groups: Vec<GroupCoordinator>,
+    pub(super) settings: Settings,
+    pub(super) coordinator: Coordinator,
+    pub(super) groups: Vec<GroupCoordinator>,
+    pub(super) disk: Disk,
+    pub(super) held: Held,
+    /// Time that passes beside the machine's.
+    pub(super) passed: Duration,
+    /// When the machine's clock was stopped, if it was.
+    pub(super) stopped: Option<SystemTime>,
+    pub(super) rights: Rights,
+    producers_swept: Timestamp,
     next_producer_id: i64,
     next_member: u64,
-    queue: VecDeque<Work>,
-    waiters: BTreeMap<u64, Waiter>,
-    calls: BTreeMap<u64, Call>,
+    pub(super) queue: VecDeque<Work>,
+    pub(super) waiters: BTreeMap<u64, Waiter>,
+    pub(super) calls: BTreeMap<u64, Call>,
     next_token: u64,
     fetches: Fetches,
     journal: Journal,
@@ -94,28 +103,23 @@ pub(super) struct Broker {
 impl Broker {
     /// A broker with empty logs, the leader of everything.
     pub(super) fn new(config: LoopbackConfig, address: SocketAddr, journal: Journal) -> Self {
-        let partition = PartitionConfig {
-            verification: config.verification,
-            ..PartitionConfig::default()
-        };
-        let group = GroupConfig {
-            initial_rebalance_delay_ms: 0,
-            ..GroupConfig::default()
-        };
-        let core = coordinator::Config {
-            two_phase_commit_enable: true,
-            ..coordinator::Config::default()
-        };
-        let offsets_partitions = core.offsets_partitions;
+        let settings = Settings::new(config);
         let mut broker = Self {
             address,
             level: config.transaction_version,
-            topics: Topics::new(partition),
+            topics: Topics::new(settings.partition),
             tamper: config.tamper,
-            coordinator: Coordinator::new(core, config.transaction_version),
-            groups: (0..offsets_partitions)
-                .map(|_| GroupCoordinator::new(group, partition))
+            settings,
+            coordinator: Coordinator::new(settings.coordinator, config.transaction_version),
+            groups: (0..settings.coordinator.offsets_partitions)
+                .map(|_| GroupCoordinator::new(settings.group, settings.partition))
                 .collect(),
+            disk: Disk::default(),
+            held: Held::default(),
+            passed: Duration::ZERO,
+            stopped: None,
+            rights: Rights::ALL,
+            producers_swept: Timestamp::from_millis(0),
             next_producer_id: 0,
             next_member: 0,
             queue: VecDeque::new(),
@@ -125,36 +129,9 @@ impl Broker {
             fetches: Fetches::default(),
             journal,
         };
-        broker.lead(core.transaction_log_partitions);
+        broker.producers_swept = broker.now();
+        broker.lead();
         broker
-    }
-
-    fn lead(&mut self, log_partitions: i32) {
-        for partition in 0..log_partitions {
-            let coordinator_epoch = COORDINATOR_EPOCH;
-            let elected = Leadership::Elected {
-                partition,
-                coordinator_epoch,
-            };
-            let loaded = Leadership::Loaded {
-                partition,
-                coordinator_epoch,
-            };
-            for leadership in [elected, loaded] {
-                self.queue(Work::Coordinator(coordinator::Input::Leadership(
-                    leadership,
-                )));
-            }
-        }
-        for partition in 0..self.offsets_partitions() {
-            let leader_epoch = LEADER_EPOCH;
-            self.queue(Work::Group(
-                partition,
-                group::Input::BecomeLeader { leader_epoch },
-            ));
-            self.queue(Work::Group(partition, group::Input::Load { leader_epoch }));
-        }
-        self.settle();
     }
 
     /// Serves until it is told to stop, or everyone who could tell it is gone.
@@ -168,6 +145,11 @@ impl Broker {
             };
             match inbox.recv_timeout(wait) {
                 Ok(Event::Request { frame, answer }) => self.request(frame, answer),
+                Ok(Event::Operator(order, done)) => {
+                    self.carry_out(order);
+                    // Whoever asked may be gone.
+                    let _ = done.send(());
+                }
                 Ok(Event::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => {
                     return self.journal.flush();
                 }
@@ -245,7 +227,17 @@ impl Broker {
         Ok((plan, call, parts))
     }
 
-    fn sweep(&mut self) {
+    /// The broker's clock: the machine's, and what it was told has passed beside that.
+    pub(super) fn now(&self) -> Timestamp {
+        let now = self.stopped.unwrap_or_else(SystemTime::now);
+        let since = now
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .saturating_add(self.passed);
+        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    pub(super) fn sweep(&mut self) {
         use coordinator::Input;
         self.queue(Work::Coordinator(Input::AbortTimedOutTransactions));
         self.queue(Work::Coordinator(Input::RemoveExpiredTransactionalIds));
@@ -253,10 +245,13 @@ impl Broker {
         for partition in 0..self.offsets_partitions() {
             self.queue(Work::Group(partition, group::Input::Tick));
         }
-        let now = now();
-        for partition in self.topics.partitions_mut() {
-            // A tick only forgets; it asks for nothing.
-            partition.step(partition::Input::Tick, now);
+        let now = self.now();
+        if now.millis_since(self.producers_swept) >= SWEEP_PRODUCERS_MS {
+            self.producers_swept = now;
+            for partition in self.topics.partitions_mut() {
+                // A tick only forgets; it asks for nothing.
+                partition.step(partition::Input::Tick, now);
+            }
         }
         self.settle();
     }
@@ -290,12 +285,13 @@ impl Broker {
     }
 
     /// Works until no core has anything left to do.
-    fn settle(&mut self) {
+    pub(super) fn settle(&mut self) {
+        let now = self.now();
         while let Some(work) = self.queue.pop_front() {
             match work {
                 Work::Coordinator(input) => {
                     let input = (self.tamper.coordinator_takes)(input);
-                    for effect in self.coordinator.step(input, now()) {
+                    for effect in self.coordinator.step(input, now) {
                         self.coordinator_asks((self.tamper.coordinator_asks)(effect));
                     }
                 }
@@ -308,13 +304,17 @@ impl Broker {
     fn coordinator_asks(&mut self, effect: coordinator::Effect) {
         use coordinator::{Effect, Input};
         match effect {
-            // The memory of the core is the log: there is nothing that could be read again.
             Effect::Append {
                 ticket, records, ..
             } => {
                 records.iter().for_each(|it| self.journal.logged(it));
-                let input = Input::AppendFinished(ticket, AppendOutcome::Written);
-                self.queue(Work::Coordinator(input));
+                let most = self.settings.coordinator.tombstone_batch_bytes;
+                let outcome = self.disk.append(ticket.partition(), records, most);
+                if self.held.log {
+                    self.held.appends.push(ticket);
+                } else {
+                    self.queue(Work::Coordinator(Input::AppendFinished(ticket, outcome)));
+                }
             }
             Effect::SendMarkers { ticket, partitions } => {
                 for partition in partitions {
@@ -325,16 +325,23 @@ impl Broker {
                 self.answered(token, Part::Coordinator(answer));
             }
             Effect::AllocateProducerIds => {
+                let len = self.settings.block;
                 let block = ProducerId::from_wire(self.next_producer_id)
-                    .map(|first| ProducerIdBlock { first, len: BLOCK });
-                self.next_producer_id = self.next_producer_id.saturating_add(i64::from(BLOCK));
+                    .filter(|_| !self.held.blocks)
+                    .map(|first| ProducerIdBlock { first, len });
+                if block.is_some() {
+                    self.next_producer_id = self.next_producer_id.saturating_add(i64::from(len));
+                }
                 self.queue(Work::Coordinator(Input::ProducerIdBlockArrived(block)));
             }
             Effect::Loaded { .. } | Effect::LoadFailed { .. } | Effect::MarkerAbandoned { .. } => {}
         }
     }
 
-    fn send_marker(&mut self, ticket: MarkerTicket, partition: TopicPartition) {
+    pub(super) fn send_marker(&mut self, ticket: MarkerTicket, partition: TopicPartition) {
+        if self.held.markers {
+            return self.held.unsent.push((ticket, partition));
+        }
         if partition.topic.as_str() != OFFSETS_TOPIC && self.topics.get(&partition).is_none() {
             let outcome = vec![(partition, MarkerOutcome::NoSuchPartition)];
             let input = coordinator::Input::MarkersAnswered(ticket, outcome);
@@ -361,15 +368,21 @@ impl Broker {
 
     fn data(&mut self, at: &TopicPartition, input: partition::Input) {
         use partition::{Effect, Input};
+        let now = self.now();
         let Some(partition) = self.topics.get_mut(at) else {
             return self.gone(input);
         };
-        for effect in partition.step(input, now()) {
+        for effect in partition.step(input, now) {
             match (self.tamper.partition_asks)(effect) {
                 Effect::Append(batch) => {
                     self.journal.appended(at, &batch);
+                    let from = batch.base_offset();
                     let up_to = batch.next_offset();
-                    self.queue(Work::Data(at.clone(), Input::Replicated { up_to }));
+                    let outcome = match std::mem::take(&mut self.held.fails) {
+                        true => Input::AppendFailed { from },
+                        false => Input::Replicated { up_to },
+                    };
+                    self.queue(Work::Data(at.clone(), outcome));
                 }
                 Effect::AskCoordinator {
                     request,
@@ -410,19 +423,25 @@ impl Broker {
 
     fn group(&mut self, index: i32, input: group::Input) {
         use group::{Effect, Input};
+        let now = self.now();
         let Some(group) = usize::try_from(index)
             .ok()
             .and_then(|index| self.groups.get_mut(index))
         else {
             return;
         };
-        for effect in group.step(input, now()) {
+        for effect in group.step(input, now) {
             match (self.tamper.group_asks)(effect) {
                 Effect::Append(batch) => {
                     let at = TopicPartition::new(OFFSETS_TOPIC, index);
                     self.journal.appended(&at, &batch);
+                    let from = batch.base_offset();
                     let up_to = batch.next_offset();
-                    self.queue(Work::Group(index, Input::Replicated { up_to }));
+                    let outcome = match std::mem::take(&mut self.held.fails) {
+                        true => Input::AppendFailed { from },
+                        false => Input::Replicated { up_to },
+                    };
+                    self.queue(Work::Group(index, outcome));
                 }
                 Effect::AskCoordinator {
                     request,
@@ -512,12 +531,4 @@ impl Broker {
             call.finish(&mut self.journal);
         }
     }
-}
-
-/// The time, in milliseconds.
-pub(super) fn now() -> Timestamp {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,8 +1,8 @@
 //! Our own implementation as a broker on a TCP port: the cores of `fencepost` behind as little as can carry them.
 //!
 //! One thread owns every core and handles one request at a time; a thread for each connection reads frames and writes
-//! answers. Logs are in memory, so an append ends at once and a restart begins empty. There is one broker, one
-//! replica, no authorization, no quota. It stands in for the real broker until there is one, and is what the cases are
+//! answers. Logs are in memory, so an append ends at once; a restart keeps the bytes that a disk would have, and nothing
+//! else. There is one broker, one replica, no quota. It stands in for the real broker until there is one, and is what the cases are
 //! run on to judge our own cores from outside.
 
 mod answer;
@@ -11,6 +11,7 @@ mod desk;
 mod fetches;
 mod frame;
 mod journal;
+mod operator;
 mod requests;
 mod shapes;
 mod socket;
@@ -24,10 +25,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
+use fencepost::coordinator::Config;
 use fencepost::types::TransactionVersion;
 
 use broker::{Broker, Event};
 use journal::Journal;
+pub use operator::{Order, Rights};
 pub use tamper::Tamper;
 
 /// Connections that are open at one time; further ones are closed at once.
@@ -43,6 +46,10 @@ pub struct LoopbackConfig {
     /// Whether a transaction's first batch waits for the coordinator's word:
     /// `transaction.partition.verification.enable`.
     pub verification: bool,
+    /// The transaction coordinator's settings, with two-phase commit enabled.
+    pub coordinator: Config,
+    /// How many producer ids a block has.
+    pub producer_id_block: i32,
     /// A fault that a test puts in.
     pub tamper: Tamper,
 }
@@ -55,6 +62,8 @@ impl LoopbackConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             transaction_version,
             verification: true,
+            coordinator: Config::default(),
+            producer_id_block: 1000,
             tamper: Tamper::NONE,
         }
     }
@@ -118,6 +127,19 @@ impl Loopback {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Does to the broker what a client cannot, and waits until it is done.
+    ///
+    /// # Errors
+    /// Where the broker's thread has ended.
+    pub fn operate(&self, order: Order) -> io::Result<()> {
+        let (done, told) = mpsc::channel();
+        let ended = || io::Error::other("the broker's thread has ended");
+        self.events
+            .send(Event::Operator(order, done))
+            .map_err(|_| ended())?;
+        told.recv().map_err(|_| ended())
     }
 }
 

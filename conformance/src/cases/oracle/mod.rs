@@ -9,7 +9,7 @@ mod overtaken;
 
 use std::collections::{BTreeMap, HashSet};
 
-use fencepost_spec::coordinator::{Role, Stage};
+use fencepost_spec::coordinator::{Role, Stage, TransactionState};
 use fencepost_spec::coverage::Cell;
 use fencepost_spec::error_code::ErrorCode;
 use fencepost_spec::fault::Fault;
@@ -63,6 +63,17 @@ pub enum Held {
     Log,
     /// No marker arrives.
     Markers,
+}
+
+/// How much time passes at once: more than a transaction may take, than a producer is remembered, than an id is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Elapsed {
+    /// A minute and some.
+    Minute,
+    /// A day and some.
+    Day,
+    /// A week and some.
+    Week,
 }
 
 /// The states that a broker may be in.
@@ -291,6 +302,24 @@ impl Oracle {
             .collect();
     }
 
+    /// So much time passes: whatever has a time limit meets it, in each state.
+    pub fn pass(&mut self, elapsed: Elapsed) {
+        let world = &self.world;
+        let passed = self.reachable().into_iter().map(|state| {
+            let due = overdue(&state, elapsed);
+            due.into_iter().fold(state, |mut state, (fault, action)| {
+                state.budgets = state.budgets.with(fault, 1);
+                let after = world.take(&state, &action).unwrap_or(state);
+                State {
+                    budgets: after.budgets.with(fault, 0),
+                    ..after
+                }
+            })
+        });
+        self.states = passed.collect();
+        self.settle();
+    }
+
     /// The topic is deleted.
     pub fn delete_topic(&mut self) {
         for state in &mut self.states {
@@ -364,6 +393,30 @@ impl Oracle {
             .filter_map(|action| self.world.take_with_cell(state, action))
             .collect()
     }
+}
+
+/// What ends by itself in `state`: transactions after a minute, producers after a day, ids and offsets after a week.
+fn overdue(state: &State, elapsed: Elapsed) -> Vec<(Fault, Action)> {
+    let mut due = Vec::new();
+    let slots = (0..).zip(&state.coordinators[0].slots);
+    for (index, metadata) in slots.filter_map(|(index, slot)| Some((index, slot.metadata?))) {
+        let id = TransactionalId(index);
+        if metadata.state == TransactionState::Ongoing {
+            due.push((Fault::Timer, Action::Timeout(BrokerId(0), id)));
+        } else if elapsed == Elapsed::Week {
+            due.push((Fault::IdExpiry, Action::ExpireId(BrokerId(0), id)));
+        }
+    }
+    if elapsed != Elapsed::Minute {
+        for partition in &state.partitions {
+            let producers = partition.producers.iter().map(|entry| entry.producer_id);
+            due.extend(producers.map(|id| (Fault::Eviction, Action::Evict(partition.index, id))));
+        }
+    }
+    if elapsed == Elapsed::Week {
+        due.push((Fault::OffsetExpiry, Action::ExpireOffsets));
+    }
+    due
 }
 
 /// Whether the coordinator is asked.

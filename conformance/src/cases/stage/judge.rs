@@ -1,9 +1,12 @@
 //! What only whoever started the broker can do to it: halt it, let it go on, kill it, restart it.
 
+use std::time::Duration;
+
 use super::{Outcome, Stage, Stop};
 use crate::cases::judge::{Configuration, Judge};
-use crate::cases::oracle::Held;
+use crate::cases::oracle::{Elapsed, Held};
 use crate::cases::route::waited;
+use crate::loopback::Order;
 use crate::wire::{CoordinatorKey, ErrorCode};
 
 /// Ids that are tried until one of them is coordinated by the first broker.
@@ -58,6 +61,51 @@ impl Stage {
         self.await_coordinator()
     }
 
+    /// What only our own broker can have done to it; the case ends here on any other.
+    pub fn operate(&mut self, order: Order) -> Outcome {
+        let done = self.judge.as_ref().map(|judge| judge.operate(order));
+        match done.transpose().map_err(unclear)? {
+            Some(true) => Ok(()),
+            Some(false) | None => Err(Stop::Skip(format!("{order:?} takes our own broker"))),
+        }
+    }
+
+    /// So much time passes, and every sweep has run; less than that changes nothing.
+    pub fn pass(&mut self, elapsed: Elapsed) -> Outcome {
+        const SECOND: u64 = 1000;
+        let limit = match elapsed {
+            Elapsed::Minute => 60 * SECOND,
+            Elapsed::Day => 24 * 3600 * SECOND,
+            Elapsed::Week => 7 * 24 * 3600 * SECOND,
+        };
+        self.settle()?;
+        self.operate(Order::Pass(Duration::from_millis(limit + 10 * SECOND)))?;
+        self.oracle.pass(elapsed);
+        self.settle()
+    }
+
+    /// So many milliseconds pass, and every sweep has run: what the case says of it is all that happens.
+    pub fn pass_ms(&mut self, millis: u64) -> Outcome {
+        self.operate(Order::Pass(Duration::from_millis(millis)))
+    }
+
+    /// Less than a minute passes, and every sweep has run: nothing changes.
+    pub fn pass_half_a_minute(&mut self) -> Outcome {
+        self.operate(Order::Pass(Duration::from_secs(30)))
+    }
+
+    /// Whether a restart takes no time worth speaking of.
+    pub fn restarts_at_once(&self) -> bool {
+        self.judge.as_ref().is_some_and(|judge| {
+            !judge.is_kafka() && judge.configuration() == Configuration::OneNode
+        })
+    }
+
+    /// The same for a case of a group without transactions: the model's group is left as it is.
+    pub fn restart_for_members(&mut self, gently: bool) -> Outcome {
+        self.operate(Order::Restart { gently })
+    }
+
     /// Waits until the active id is answered for, so that a load is not taken for an answer.
     fn await_coordinator(&mut self) -> Outcome {
         let id = self.id();
@@ -71,7 +119,7 @@ impl Stage {
                 Ok(error) if !super::TRANSIENT.contains(&error.0) => return Ok(()),
                 Ok(_) | Err(_) => self.route.forget(),
             }
-            if !self.route.pause(std::time::Duration::from_millis(20)) {
+            if !self.route.pause(Duration::from_millis(20)) {
                 return Err(waited("the coordinator after a restart").into());
             }
         }
@@ -107,7 +155,7 @@ impl Stage {
             if found.error == ErrorCode::NONE {
                 return Ok(found.node_id == 1);
             }
-            if !self.route.pause(std::time::Duration::from_millis(20)) {
+            if !self.route.pause(Duration::from_millis(20)) {
                 return Err(waited(&format!("a coordinator: {}", found.error)).into());
             }
         }

@@ -8,6 +8,7 @@
 mod coordinator;
 mod judge;
 mod offsets;
+mod ours;
 mod partition;
 mod reads;
 mod setup;
@@ -31,6 +32,7 @@ use super::route::{Route, waited};
 use crate::wire::{ErrorCode, GroupMember, Producer, TopicPartition, VersionRange, WireError};
 
 pub use fencepost_spec::types::TransactionResult::{Abort, Commit};
+pub use ours::{Damage, Refused};
 pub use partition::{FAR_EPOCH, MarkerForm};
 pub use setup::Setting;
 

@@ -49,10 +49,12 @@ impl Stage {
     /// A second member asks to join: the group waits for the first one, which says nothing.
     pub fn begin_rebalance(&mut self) -> Outcome {
         let group = self.group.clone();
+        let key = CoordinatorKey::Group(&group);
+        // What is answered is asked with the case's patience.
+        let asked = self.route.coordinator(key)?.join_group(&group, "", None)?;
         let mut aside = self.route.aside(SECOND_MEMBER);
-        let coordinator = aside.coordinator(CoordinatorKey::Group(&group))?;
-        let asked = coordinator.join_group(&group, "", None)?;
         if asked.error == MEMBER_ID_REQUIRED {
+            let coordinator = aside.coordinator(key)?;
             let joined = coordinator.join_group(&group, &asked.member.member_id, None);
             if let Ok(answer) = joined {
                 return Err(Stop::Unclear(format!("JoinGroup: {}", answer.error)));

@@ -9,6 +9,7 @@ pub(super) mod judged;
 mod lso;
 mod markers;
 mod offsets;
+pub(super) mod ours;
 mod parts;
 mod seq;
 mod tv2;

@@ -14,7 +14,7 @@ use kafka_protocol::messages::{
     AddPartitionsToTxnResponse,
 };
 
-use super::{ALLOWED, Asked, Plan, claim, only, partition};
+use super::{Asked, Plan, claim, only, partition};
 use crate::loopback::answer::{Part, body};
 use crate::loopback::desk::Desk;
 use crate::wire::WireError;
@@ -31,7 +31,7 @@ pub(super) fn add_partitions(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, 
             request.v3_and_below_producer_epoch,
         ),
         partitions: named(desk, &asked),
-        authorization: ALLOWED,
+        authorization: desk.broker.rights.all,
     };
     desk.coordinator(Request::AddPartitionsToTxn(add));
     Ok(Plan::Parts(Box::new(move |parts| {
@@ -56,7 +56,7 @@ pub(super) fn add_partitions_batched(desk: &mut Desk<'_>, bytes: Bytes) -> Resul
             transactional_id: TransactionalId::new(&transaction.transactional_id),
             claim: claim(transaction.producer_id.0, transaction.producer_epoch),
             partitions: named(desk, &asked),
-            authorization: ALLOWED,
+            authorization: desk.broker.rights.all,
         };
         desk.coordinator(Request::AddPartitionsToTxn(add));
         ids.push((transaction.transactional_id, asked));
@@ -122,8 +122,8 @@ pub(super) fn add_offsets(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, Wir
         transactional_id: TransactionalId::new(&request.transactional_id),
         claim: claim(request.producer_id.0, request.producer_epoch),
         group_id: GroupId::new(&request.group_id),
-        authorization: ALLOWED,
-        group_authorization: ALLOWED,
+        authorization: desk.broker.rights.all,
+        group_authorization: desk.broker.rights.all,
     }));
     Ok(Plan::Parts(Box::new(move |parts| {
         let code = only(parts).error().code();

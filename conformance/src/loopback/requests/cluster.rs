@@ -14,7 +14,7 @@ use kafka_protocol::messages::{
 
 use super::{Plan, text};
 use crate::loopback::answer::body;
-use crate::loopback::broker::{BROKER_ID, now};
+use crate::loopback::broker::BROKER_ID;
 use crate::loopback::desk::Desk;
 use crate::loopback::topics::{LEADER_EPOCH, Topics, UNKNOWN_TOPIC};
 use crate::wire::{ErrorCode, WireError};
@@ -98,13 +98,14 @@ pub(super) fn find_coordinator(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan
 
 pub(super) fn create_topics(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, WireError> {
     let (request, version): (CreateTopicsRequest, i16) = (desk.decode(bytes)?, desk.version());
+    let now = desk.broker.now();
     let topics = &mut desk.broker.topics;
     let results = request.topics.iter().map(|topic| {
         let created = partitions(topic).and_then(|count| {
             if request.validate_only {
                 Ok(count)
             } else {
-                topics.create(&topic.name, count, now()).map(|()| count)
+                topics.create(&topic.name, count, now).map(|()| count)
             }
         });
         let result = CreatableTopicResult::default().with_name(topic.name.clone());

@@ -22,7 +22,7 @@ use kafka_protocol::messages::{
     ProducerId as WireProducerId, TopicName, TransactionalId as WireTransactionalId,
 };
 
-use super::{ALLOWED, Plan, only, partition, text};
+use super::{Plan, only, partition, text};
 use crate::loopback::answer::{Part, body};
 use crate::loopback::desk::Desk;
 use crate::loopback::topics::UNKNOWN_TOPIC;
@@ -46,7 +46,7 @@ pub(super) fn describe_transactions(desk: &mut Desk<'_>, bytes: Bytes) -> Result
     for id in &request.transactional_ids {
         desk.coordinator(Request::DescribeTransactions(DescribeTransactions {
             transactional_id: TransactionalId::new(id),
-            authorization: ALLOWED,
+            authorization: desk.broker.rights.all,
         }));
     }
     Ok(Plan::Parts(Box::new(move |parts| {

@@ -11,7 +11,7 @@ use kafka_protocol::messages::{
     ProducerId as WireProducerId,
 };
 
-use super::{ALLOWED, Plan, claim, only};
+use super::{Plan, claim, only};
 use crate::loopback::answer::{Part, body};
 use crate::loopback::desk::Desk;
 use crate::wire::{Reader, WireError, malformed};
@@ -19,7 +19,7 @@ use crate::wire::{Reader, WireError, malformed};
 pub(super) fn init_producer_id(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, WireError> {
     let version = desk.version();
     let request = if version >= 6 {
-        read_version_6(bytes)?
+        read_version_6(desk, bytes)?
     } else {
         let request: InitProducerIdRequest = desk.decode(bytes)?;
         InitProducerId {
@@ -30,8 +30,8 @@ pub(super) fn init_producer_id(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan
             expected_producer_epoch: ProducerEpoch::from_wire(request.producer_epoch),
             enable_2pc: false,
             keep_prepared_txn: false,
-            authorization: ALLOWED,
-            two_phase_commit_authorization: ALLOWED,
+            authorization: desk.broker.rights.all,
+            two_phase_commit_authorization: desk.broker.rights.two_phase,
         }
     };
     desk.coordinator(Request::InitProducerId(request));
@@ -55,7 +55,7 @@ pub(super) fn init_producer_id(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan
 }
 
 /// KIP-939, which the protocol crate has no codec for: two flags after the epoch.
-fn read_version_6(bytes: Bytes) -> Result<InitProducerId, WireError> {
+fn read_version_6(desk: &Desk<'_>, bytes: Bytes) -> Result<InitProducerId, WireError> {
     let mut reader = Reader::new(bytes);
     let transactional_id = match reader.unsigned_varint()? {
         0 => None,
@@ -73,8 +73,8 @@ fn read_version_6(bytes: Bytes) -> Result<InitProducerId, WireError> {
         expected_producer_epoch: ProducerEpoch::from_wire(reader.i16()?),
         enable_2pc: reader.i8()? != 0,
         keep_prepared_txn: reader.i8()? != 0,
-        authorization: ALLOWED,
-        two_phase_commit_authorization: ALLOWED,
+        authorization: desk.broker.rights.all,
+        two_phase_commit_authorization: desk.broker.rights.two_phase,
     })
 }
 
@@ -109,7 +109,7 @@ pub(super) fn end_txn(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, WireErr
         } else {
             TransactionResult::Abort
         },
-        authorization: ALLOWED,
+        authorization: desk.broker.rights.all,
     }));
     Ok(Plan::Parts(Box::new(move |parts| {
         let part = only(parts);

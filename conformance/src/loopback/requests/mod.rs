@@ -11,7 +11,7 @@ mod records;
 mod versions;
 
 use bytes::Bytes;
-use fencepost::coordinator::{Authorization, Claim};
+use fencepost::coordinator::Claim;
 use fencepost::types::{ProducerEpoch, ProducerId, TopicPartition};
 use kafka_protocol::messages::{FetchRequest, TopicName};
 use kafka_protocol::protocol::StrBytes;
@@ -141,9 +141,6 @@ pub(super) fn api(key: i16, version: i16) -> Option<&'static Api> {
     APIS.iter()
         .find(|api| api.key == key && (api.min..=api.max).contains(&version))
 }
-
-/// There is no authorization here.
-const ALLOWED: Authorization = Authorization::Allowed;
 
 fn claim(producer_id: i64, producer_epoch: i16) -> Claim {
     Claim {

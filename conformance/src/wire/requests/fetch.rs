@@ -54,11 +54,27 @@ impl Connection {
         offset: i64,
         isolation: IsolationLevel,
     ) -> Result<FetchAnswer, WireError> {
-        const MAX_BYTES: i32 = 8 * 1024 * 1024;
+        const MAX_BYTES: usize = 8 * 1024 * 1024;
+        let (answer, _) = self.fetch_up_to(partition, offset, isolation, MAX_BYTES)?;
+        Ok(answer)
+    }
+
+    /// The same up to so many bytes; how many came, too.
+    ///
+    /// # Errors
+    /// As [`Connection::fetch`].
+    pub fn fetch_up_to(
+        &mut self,
+        partition: &TopicPartition,
+        offset: i64,
+        isolation: IsolationLevel,
+        max_bytes: usize,
+    ) -> Result<(FetchAnswer, usize), WireError> {
+        let max_bytes = i32::try_from(max_bytes).unwrap_or(i32::MAX);
         let wanted = FetchPartition::default()
             .with_partition(partition.partition)
             .with_fetch_offset(offset)
-            .with_partition_max_bytes(MAX_BYTES);
+            .with_partition_max_bytes(max_bytes);
         let topic = FetchTopic::default()
             .with_topic(topic_name(&partition.topic))
             .with_partitions(vec![wanted]);
@@ -66,7 +82,7 @@ impl Connection {
             .with_replica_id(BrokerId(-1))
             .with_max_wait_ms(0)
             .with_min_bytes(0)
-            .with_max_bytes(MAX_BYTES)
+            .with_max_bytes(max_bytes)
             .with_isolation_level(isolation.code())
             .with_session_id(0)
             .with_session_epoch(-1)
@@ -79,7 +95,8 @@ impl Connection {
             )));
         }
         let data = only(only(answer.responses, "topics")?.partitions, "partitions")?;
-        Ok(FetchAnswer {
+        let records = data.records.unwrap_or_default();
+        let answer = FetchAnswer {
             error: ErrorCode(data.error_code),
             high_watermark: data.high_watermark,
             last_stable_offset: data.last_stable_offset,
@@ -89,7 +106,8 @@ impl Connection {
                     .map(|aborted| (aborted.producer_id.0, aborted.first_offset))
                     .collect()
             }),
-            batches: read_batches(&data.records.unwrap_or_default())?,
-        })
+            batches: read_batches(&records)?,
+        };
+        Ok((answer, records.len()))
     }
 }

@@ -35,14 +35,33 @@ impl Connection {
         member_id: &str,
         instance_id: Option<&str>,
     ) -> Result<JoinGroupAnswer, WireError> {
+        self.join_group_as(
+            group_id,
+            member_id,
+            instance_id,
+            ("range", SESSION_TIMEOUT_MS),
+        )
+    }
+
+    /// The same with another protocol and session.
+    ///
+    /// # Errors
+    /// As [`Connection::call`].
+    pub fn join_group_as(
+        &mut self,
+        group_id: &str,
+        member_id: &str,
+        instance_id: Option<&str>,
+        (protocol, session_ms): (&str, i32),
+    ) -> Result<JoinGroupAnswer, WireError> {
         let protocol = JoinGroupRequestProtocol::default()
-            .with_name(text("range"))
+            .with_name(text(protocol))
             .with_metadata(Bytes::from_static(&[
                 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
             ]));
         let request = JoinGroupRequest::default()
             .with_group_id(GroupId(text(group_id)))
-            .with_session_timeout_ms(SESSION_TIMEOUT_MS)
+            .with_session_timeout_ms(session_ms)
             .with_rebalance_timeout_ms(SESSION_TIMEOUT_MS)
             .with_member_id(text(member_id))
             .with_group_instance_id(instance_id.map(text))

@@ -20,10 +20,24 @@ impl Connection {
         partition: &TopicPartition,
         offset: i64,
     ) -> Result<ErrorCode, WireError> {
+        self.offset_commit_beside(group_id, member, (partition, offset), "")
+    }
+
+    /// The same with the client's own words beside the offset.
+    ///
+    /// # Errors
+    /// As [`Connection::call`].
+    pub fn offset_commit_beside(
+        &mut self,
+        group_id: &str,
+        member: &GroupMember,
+        (partition, offset): (&TopicPartition, i64),
+        words: &str,
+    ) -> Result<ErrorCode, WireError> {
         let committed = OffsetCommitRequestPartition::default()
             .with_partition_index(partition.partition)
             .with_committed_offset(offset)
-            .with_committed_metadata(Some(text("")));
+            .with_committed_metadata(Some(text(words)));
         let topic = OffsetCommitRequestTopic::default()
             .with_name(topic_name(&partition.topic))
             .with_partitions(vec![committed]);

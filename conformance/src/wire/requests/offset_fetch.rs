@@ -47,4 +47,31 @@ impl Connection {
             offset: found.committed_offset,
         })
     }
+
+    /// OffsetFetch v7 without naming partitions: every offset of the group, in the answer's order.
+    ///
+    /// # Errors
+    /// As [`Connection::call`].
+    pub fn offset_fetch_all(
+        &mut self,
+        group_id: &str,
+        require_stable: bool,
+    ) -> Result<Vec<(TopicPartition, CommittedOffset)>, WireError> {
+        let request = OffsetFetchRequest::default()
+            .with_group_id(GroupId(text(group_id)))
+            .with_topics(None)
+            .with_require_stable(require_stable);
+        let answer = self.call(7, &request)?;
+        let topics = answer.topics.into_iter().flat_map(|topic| {
+            let name = topic.name.to_string();
+            topic.partitions.into_iter().map(move |found| {
+                let offset = CommittedOffset {
+                    error: ErrorCode(found.error_code),
+                    offset: found.committed_offset,
+                };
+                (TopicPartition::new(&name, found.partition_index), offset)
+            })
+        });
+        Ok(topics.collect())
+    }
 }

@@ -1,5 +1,6 @@
 //! Produce: one batch to one partition.
 
+use bytes::Bytes;
 use kafka_protocol::messages::ProduceRequest;
 use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 
@@ -29,12 +30,26 @@ impl Connection {
         partition: &TopicPartition,
         batch: &Batch,
     ) -> Result<ProduceAnswer, WireError> {
+        self.produce_bytes(version, id, partition, batch.encode())
+    }
+
+    /// The same with the batch's bytes as they are.
+    ///
+    /// # Errors
+    /// As [`Connection::produce`].
+    pub fn produce_bytes(
+        &mut self,
+        version: i16,
+        id: Option<&str>,
+        partition: &TopicPartition,
+        records: Bytes,
+    ) -> Result<ProduceAnswer, WireError> {
         if version > 12 {
             return Err(WireError::Unencodable("Produce by topic id".to_owned()));
         }
         let data = PartitionProduceData::default()
             .with_index(partition.partition)
-            .with_records(Some(batch.encode()));
+            .with_records(Some(records));
         let topic = TopicProduceData::default()
             .with_name(topic_name(&partition.topic))
             .with_partition_data(vec![data]);
