@@ -186,6 +186,51 @@ test('a saved trace opens from the start page', async () => {
     assert.match(await text('.change'), /S9 is violated/);
 });
 
+test('a lasso shows where it repeats', async () => {
+    await open('/trace/counterexample/L4_m08_timer_tv2_lasso.trace');
+    const [, at, last] = (await step()).match(/^Step (\d+) of (\d+)$/);
+    assert.equal(at, last);
+    const again = (await text('.again')).match(/again that after step (\d+): steps (\d+) to (\d+) repeat for ever$/);
+    assert.ok(again, await text('.again'));
+    const [from, first, end] = again.slice(1).map(Number);
+    assert.deepEqual([first, end], [from + 1, Number(last)]);
+    const marked = (selector) => page.locator(selector).evaluateAll(
+        (all) => all.map((each) => each.classList.contains('repeats')));
+    const expected = Array.from({ length: end + 1 }, (_, i) => i > from);
+    assert.deepEqual(await marked('nav.steps ol li a'), expected);
+    assert.deepEqual(await marked('#chart [data-step]'), expected.slice(1));
+    await page.waitForFunction(() => {
+        const line = document.querySelector('.again').getBoundingClientRect();
+        return line.bottom <= window.innerHeight && line.top >= 0;
+    });
+    await picture('lasso');
+
+    // What comes again is what was there, whatever the last step changed.
+    const facts = () => page.locator('.actors dl > div:not(.gone)').evaluateAll((all) => all.map(
+        (fact) => `${fact.querySelector('dt').textContent} = ${fact.querySelector('dd span').textContent}`));
+    const atTheEnd = await facts();
+    assert.ok(atTheEnd.length > 10);
+    await page.click('.again a');
+    await isAt(`Step ${from} of ${last}`);
+    assert.deepEqual(await facts(), atTheEnd);
+    assert.ok(await page.locator('.again').isVisible());
+
+    // Another run than the trace's is no lasso.
+    await page.click('nav.steps ol li:first-child a');
+    await isAt(`Step 0 of ${last}`);
+    await page.click('nav.steps ul li:first-child a');
+    await isAt('Step 1 of 1');
+    assert.ok(!await page.locator('.again').isVisible());
+    assert.equal(await count('nav.steps .repeats'), 0);
+});
+
+test('a lasso that stays where it is says so', async () => {
+    await open('/trace/counterexample/L1_m02_smoke_tv2_lasso.trace');
+    const [, , last] = (await step()).match(/^Step (\d+) of (\d+)$/);
+    assert.equal(await text('.again'), `↻ It stays as after step ${last}, for ever`);
+    assert.equal(await count('nav.steps .repeats'), 0);
+});
+
 test('a bookmark outlives the process', async () => {
     await open('/at/late/tv1/M08/S1');
     await page.locator('nav.steps ol li').nth(12).locator('a').click();

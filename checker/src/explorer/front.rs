@@ -4,7 +4,7 @@ use super::guard::guard;
 use super::models::Models;
 use super::pages::{self, Problem};
 use super::saved::Saved;
-use super::walk::{Walk, model_of, walk_file};
+use super::walk::{Told, Walk, model_of, walk_file};
 use super::{ModelName, assets};
 use crate::exit::Failure;
 use crate::select;
@@ -148,9 +148,16 @@ async fn model(
     let model = named(&words)?;
     let property = opened.at.as_deref().map(select::property).transpose()?;
     let told = opened.trace.and_then(|name| {
-        let file = crate::traces::read(&front.saved.path(&name)?).ok()?;
-        Some((name, file))
+        let path = front.saved.path(&name)?;
+        Some((name, path))
     });
+    let told = match told {
+        None => None,
+        Some((name, path)) => {
+            let told = tokio::task::spawn_blocking(move || Told::of(model, name, &path));
+            told.await.map_err(Problem::internal)?
+        }
+    };
     Ok(pages::model(model, property, told.as_ref()).into_response())
 }
 

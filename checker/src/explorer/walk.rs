@@ -72,14 +72,19 @@ impl Walk {
         self.actions.len()
     }
 
+    /// The places of its actions in the lists that the model gives; `None` if one is not in its list.
+    fn places(&self, model: ModelName) -> Option<String> {
+        Shown::new(model).places(&self.actions, &self.states)
+    }
+
     /// The fragment of the Explorer's address after `step` steps of the walk, with the later ones
     /// ahead: the places of its actions in the lists that the model gives.
     ///
     /// # Errors
     /// [`Failure::Internal`] if an action is not in its list.
     pub fn fragment(&self, model: ModelName, step: usize) -> Result<String, Failure> {
-        let places = Shown::new(model)
-            .places(&self.actions, &self.states)
+        let places = self
+            .places(model)
             .ok_or_else(|| Failure::Internal("a step of the walk is not listed".to_owned()))?;
         let ahead = self.len().saturating_sub(step);
         let offset = match ahead {
@@ -87,6 +92,39 @@ impl Walk {
             _ => format!("?offset={ahead}"),
         };
         Ok(format!("#/steps{places}{offset}"))
+    }
+}
+
+/// What a page says of the trace that it was opened for.
+pub struct Told {
+    /// Its name among the saved ones.
+    pub name: String,
+    /// What it says of itself.
+    pub file: TraceFile,
+    /// Where it repeats, if it does.
+    pub lasso: Option<Lasso>,
+}
+
+/// A run that goes on for ever.
+pub struct Lasso {
+    /// After which step its cycle begins: after the last where it stays as it is.
+    pub from: usize,
+    /// The whole of it, as the Explorer's addresses name it.
+    pub places: String,
+}
+
+impl Told {
+    /// The trace in this file; `None` where it cannot be read.
+    pub fn of(model: ModelName, name: String, path: &std::path::Path) -> Option<Self> {
+        let file = traces::read(path).ok()?;
+        let lasso = match file.expect {
+            Expect::Lasso(_, from) => Walk::of_trace(&file)
+                .ok()
+                .and_then(|walk| walk.places(model))
+                .map(|places| Lasso { from, places }),
+            Expect::Holds | Expect::Violates(_) | Expect::Witness(_) => None,
+        };
+        Some(Self { name, file, lasso })
     }
 }
 

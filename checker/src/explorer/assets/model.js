@@ -60,14 +60,35 @@ window.Fencepost = (() => {
         return { actor, says, values: values || '' };
     }
 
+    // After which step the run of the trace repeats, while its whole run is the one shown.
+    function repeatsAfter() {
+        const { repeats, places } = document.body.dataset;
+        return places !== undefined && window.app.farthestStep().path === places ? Number(repeats) : Infinity;
+    }
+
+    function again() {
+        const after = repeatsAfter();
+        if (after === Infinity) {
+            return { text: '', uri: '#' };
+        }
+        const last = steps().length - 1;
+        const uri = window.app.farthestStep().computeUriWithOffset(last - after);
+        return after === last
+            ? { text: `↻ It stays as after step ${after}, for ever`, uri }
+            : { text: `↻ The state is again that after step ${after}: `
+                + `steps ${after + 1} to ${last} repeat for ever`, uri };
+    }
+
     function path() {
         const all = steps();
         const at = place();
+        const after = repeatsAfter();
         return all.map((step, i) => ({
             ...sentenceOf(step),
             uri: window.app.farthestStep().computeUriWithOffset(all.length - 1 - i),
             chosen: i === at,
             ahead: i > at,
+            repeats: i > after,
         }));
     }
 
@@ -165,7 +186,13 @@ window.Fencepost = (() => {
             if (current) {
                 current.scrollIntoView({ block: 'nearest' });
             }
+            if (place() === steps().length - 1 && repeatsAfter() !== Infinity) {
+                document.querySelector('.again').scrollIntoView({ block: 'nearest' });
+            }
             const chart = document.getElementById('chart');
+            for (const step of chart.querySelectorAll('[data-step]')) {
+                step.classList.toggle('repeats', Number(step.dataset.step) > repeatsAfter());
+            }
             chart.scrollTop = chart.scrollHeight;
             chart.dispatchEvent(new Event('scroll'));
             document.getElementById('back').disabled = place() <= 0;
@@ -206,5 +233,5 @@ window.Fencepost = (() => {
         window.history.replaceState(null, '', '#/steps/0');
     }
     const isEnd = () => !waiting() && place() >= 0 && selected().nextSteps().length === 0;
-    return { waiting, path, next, actors, outcome, unchanged, where, isEnd };
+    return { waiting, path, again, next, actors, outcome, unchanged, where, isEnd };
 })();

@@ -3,22 +3,19 @@
 
 use super::{encode, page, rules};
 use crate::explorer::ModelName;
+use crate::explorer::walk::Told;
 use axum::response::Html;
 use fencepost_spec::properties::Id;
-use fencepost_spec::trace::TraceFile;
 use maud::{Markup, html};
 
 /// In this order: ours makes ready what stateright's needs.
 const SCRIPTS: [&str; 3] = ["knockout-3.5.0.js", "/assets/model.js", "app.js"];
 
 /// The page, with the property whose counterexample or the trace that it was opened for.
-pub fn model(
-    model: ModelName,
-    property: Option<Id>,
-    trace: Option<&(String, TraceFile)>,
-) -> Html<String> {
+pub fn model(model: ModelName, property: Option<Id>, trace: Option<&Told>) -> Html<String> {
+    let lasso = trace.and_then(|told| told.lasso.as_ref());
     let body = html! {
-        body.model {
+        body.model data-repeats=[lasso.map(|lasso| lasso.from)] data-places=[lasso.map(|lasso| &lasso.places)] {
             (head(model, property, trace))
             p #problem hidden role="alert" {}
             main data-bind="css: { waiting: Fencepost.waiting }" {
@@ -32,7 +29,7 @@ pub fn model(
     page(&model.title(), &SCRIPTS, &body)
 }
 
-fn head(model: ModelName, property: Option<Id>, trace: Option<&(String, TraceFile)>) -> Markup {
+fn head(model: ModelName, property: Option<Id>, trace: Option<&Told>) -> Markup {
     let (entry, set) = model.run;
     html! {
         header {
@@ -40,8 +37,8 @@ fn head(model: ModelName, property: Option<Id>, trace: Option<&(String, TraceFil
             h1 { (entry.name) " " span { (rules(set)) }
                 @if let Some(mutant) = model.mutant { " " span.broken { (mutant.id) } } }
             p.about {
-                @if let Some((name, file)) = trace {
-                    (file.story) " " a href={ "/trace/" (encode(name)) } { (name) }
+                @if let Some(told) = trace {
+                    (told.file.story) " " a href={ "/trace/" (encode(&told.name)) } { (told.name) }
                 } @else if let Some(id) = property {
                     b { (id.name()) " " (id.row().name) ": " } (id.row().says)
                 } @else if let Some(mutant) = model.mutant {
@@ -71,11 +68,14 @@ fn steps() -> Markup {
         ol data-bind="foreach: Fencepost.path()" {
             li {
                 a href="#" data-bind="attr: { href: uri, 'aria-current': chosen ? 'step' : null },
-                    css: { ahead: ahead }" {
+                    css: { ahead: ahead, repeats: repeats }" {
                     span { b data-bind="text: actor" {} " " span data-bind="text: says" {} }
                     small data-bind="text: values" {}
                 }
             }
+        }
+        p.again data-bind="visible: Fencepost.again().text" {
+            a href="#" data-bind="attr: { href: Fencepost.again().uri }, text: Fencepost.again().text" {}
         }
         h2 { "What can follow" }
         p.hint data-bind="visible: Fencepost.isEnd()" { "Nothing: the run ends here." }
