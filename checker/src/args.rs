@@ -189,6 +189,10 @@ pub struct Check {
     /// With --mode bfs: go on from the checkpoints in this folder, and keep them up.
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
+    /// With --mode bfs: keep at most N states of each of two levels in memory; the others wait on disk, in the folder of
+    /// the checkpoint or a temporary one.
+    #[arg(long, value_name = "N")]
+    pub spill: Option<usize>,
     /// Write a JUnit report.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,

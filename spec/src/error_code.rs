@@ -1,11 +1,12 @@
 //! The error codes that the protocol's answers carry.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 macro_rules! error_codes {
     ($($(#[$doc:meta])* $name:ident = $number:literal $text:literal),+ $(,)?) => {
         /// A Kafka error code, as it stands in an answer.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum ErrorCode { $($(#[$doc])* $name),+ }
 
         impl ErrorCode {

@@ -1,5 +1,6 @@
 //! The faults of a scenario, each with a total budget that the state holds.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 macro_rules! faults {
@@ -84,7 +85,9 @@ faults! {
 }
 
 /// What is left of each fault.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Budgets([u8; 30]);
 
 impl Budgets {

@@ -6,9 +6,10 @@
 use crate::coordinator::TransactionMetadata;
 use crate::error_code::ErrorCode;
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// What a producer's request and its answer have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Correlation {
     /// The producer that asks.
     pub producer: ProducerIndex,
@@ -20,7 +21,7 @@ pub struct Correlation {
 }
 
 /// InitProducerId (KIP-98, KIP-360, KIP-939).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct InitProducerId {
     /// Who asks.
     pub correlation: Correlation,
@@ -39,7 +40,7 @@ pub struct InitProducerId {
 }
 
 /// AddPartitionsToTxn as clients send it (v0 to v3), and AddOffsetsToTxn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AddPartitionsToTxn {
     /// Who asks.
     pub correlation: Correlation,
@@ -54,7 +55,7 @@ pub struct AddPartitionsToTxn {
 }
 
 /// AddPartitionsToTxn as brokers send it (v4 and later): verify only, or add.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct VerifyPartition {
     /// The partition whose leader asks.
     pub partition: PartitionIndex,
@@ -71,7 +72,7 @@ pub struct VerifyPartition {
 }
 
 /// EndTxn: v0 to v4 under TV1, v5 under TV2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EndTxn {
     /// Who asks.
     pub correlation: Correlation,
@@ -88,7 +89,7 @@ pub struct EndTxn {
 }
 
 /// Produce: one batch of one record for one partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Produce {
     /// Who asks.
     pub correlation: Correlation,
@@ -111,7 +112,7 @@ pub struct Produce {
 }
 
 /// Who a committer says it is in its group (KIP-447).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupMember {
     /// The member id: here the producer behind it.
     pub id: ProducerIndex,
@@ -120,7 +121,7 @@ pub struct GroupMember {
 }
 
 /// TxnOffsetCommit (KIP-447): stages one offset in a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TxnOffsetCommit {
     /// Who asks.
     pub correlation: Correlation,
@@ -139,7 +140,7 @@ pub struct TxnOffsetCommit {
 }
 
 /// WriteTxnMarkers for one partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WriteTxnMarkers {
     /// The coordinator that sends it.
     pub broker: BrokerId,
@@ -162,7 +163,7 @@ pub struct WriteTxnMarkers {
 }
 
 /// The part of a marker that its answer names again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MarkerAnswer {
     /// The coordinator that asked.
     pub broker: BrokerId,
@@ -179,7 +180,7 @@ pub struct MarkerAnswer {
 }
 
 /// A record on its way to the transaction-state log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AppendTxnRecord {
     /// Who appends.
     pub broker: BrokerId,
@@ -192,7 +193,7 @@ pub struct AppendTxnRecord {
 }
 
 /// The log's answer to [`AppendTxnRecord`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AppendTxnRecordAnswer {
     /// Who appended.
     pub broker: BrokerId,
@@ -207,7 +208,7 @@ pub struct AppendTxnRecordAnswer {
 }
 
 /// What a coordinator answers to a producer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CoordinatorAnswer {
     /// Who asked.
     pub correlation: Correlation,
@@ -224,7 +225,7 @@ pub struct CoordinatorAnswer {
 }
 
 /// The requests that a client has one of in flight to a coordinator or a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RequestKind {
     /// InitProducerId.
     InitProducerId,
@@ -241,7 +242,7 @@ pub enum RequestKind {
 }
 
 /// A message in flight. The network is unordered; a resend is a second identical copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Message {
     /// Producer to coordinator.
     InitProducerId(InitProducerId),

@@ -3,6 +3,7 @@
 //! They are as narrow as the bounds allow (a transactional id is a `u8`), except for the
 //! producer epoch, which is Kafka's real `i16`: exhaustion is a matter of its last two values.
 
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -10,11 +11,11 @@ use std::fmt;
 pub type List<T, const N: usize> = SmallVec<[T; N]>;
 
 /// Kafka's `producer_id`. Model values count up from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProducerId(pub u8);
 
 /// Kafka's `producer_epoch`: a real `i16`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProducerEpoch(pub i16);
 
 impl ProducerEpoch {
@@ -37,7 +38,7 @@ impl ProducerEpoch {
 }
 
 /// What a client is known by on the wire: producer id and epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Identity {
     /// The producer id.
     pub producer_id: ProducerId,
@@ -56,27 +57,29 @@ impl Identity {
 }
 
 /// Which producer instance (incarnation) of the scenario: 0 is P, 1 is Q, 2 is R.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProducerIndex(pub u8);
 
 /// A transactional id, as an index into the scenario's ids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TransactionalId(pub u8);
 
 /// A partition of the scenario: data partitions first, then the offsets partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PartitionIndex(pub u8);
 
 /// A broker that can lead the transaction-state partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BrokerId(pub u8);
 
 /// The leader epoch of the transaction-state partition, as markers carry it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct CoordinatorEpoch(pub u8);
 
 /// A batch's sequence number: a real `i32`, wrapping from `i32::MAX` to 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Sequence(pub i32);
 
 impl Sequence {
@@ -90,21 +93,21 @@ impl Sequence {
 }
 
 /// An offset in a partition's log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Offset(pub u8);
 
 /// The generation of a consumer group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Generation(pub u8);
 
 /// What a record says, compared by the properties (never by sequence).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Payload(pub u8);
 
 /// A value that no actor may read: the true transaction that a record, a marker or a staged
 /// offset belongs to. Only properties and monitors look inside; a test replaces the numbering and
 /// shows that no count changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ghost(u8);
 
 impl Ghost {
@@ -128,7 +131,7 @@ impl Ghost {
 }
 
 /// Commit or abort: EndTxn's `Committed` flag and the type of a control record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TransactionResult {
     /// Control record type 0.
     Abort,
@@ -138,7 +141,7 @@ pub enum TransactionResult {
 
 /// The rules that a transaction runs under (`transaction.version`): TV1 stands for version 1; 0
 /// differs in the format of the log and in refusing TV2's requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TransactionVersion {
     /// Classic: the epoch moves only on InitProducerId.
     Tv1,
@@ -147,7 +150,7 @@ pub enum TransactionVersion {
 }
 
 /// What a reader may see (Fetch's `isolation_level`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum IsolationLevel {
     /// Everything below the high watermark.
     ReadUncommitted,
@@ -156,7 +159,9 @@ pub enum IsolationLevel {
 }
 
 /// A set of partitions (at most eight).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct PartitionSet(pub u8);
 
 impl PartitionSet {

@@ -1,9 +1,9 @@
 //! Where the checkpoint of each run lies.
 
-use super::plan::Store;
+use super::plan::{Plan, Store};
 use crate::run;
 use crate::select::Run;
-use fencepost_search::Storage;
+use fencepost_search::{Spill, Storage};
 use fencepost_spec::mutants::Mutant;
 use fencepost_spec::world::State;
 use std::path::PathBuf;
@@ -16,16 +16,20 @@ pub struct Place {
 
 impl Place {
     /// The place of a run. A run that has none yet begins anew.
-    pub fn of(store: &Store, symmetry: bool, run: Run, mutant: Option<&Mutant>) -> Self {
+    pub fn of(store: &Store, plan: &Plan, run: Run, mutant: Option<&Mutant>) -> Self {
         let directory = folder(store, run, mutant);
-        let symmetry = if symmetry { " with symmetry" } else { "" };
+        let symmetry = if plan.symmetry { " with symmetry" } else { "" };
         let resume = store.resume && directory.is_dir();
         Self {
             storage: Storage {
                 directory,
                 label: format!("{}{symmetry}", run::name(run, mutant)),
                 resume,
-                spill: None,
+                spill: plan.spill.map(|keep| Spill {
+                    keep,
+                    encode: State::encode,
+                    decode: State::decode,
+                }),
             },
         }
     }

@@ -23,6 +23,7 @@ use fencepost_spec::mutants::Mutant;
 use fencepost_spec::properties;
 use fencepost_spec::world::{Action, State, World};
 use orbits::Orbits;
+use plan::Store;
 use std::collections::BTreeMap;
 use watched::Watched;
 
@@ -55,13 +56,24 @@ pub fn search(
     let watched = Watched::new(world);
     let mut resumed = false;
     let found = match &plan.how {
-        How::Bfs(None) => run_bfs(&watched, &checks, options),
         How::Bfs(Some(store)) => {
-            let place = Place::of(store, plan.symmetry, run, mutant);
+            let place = Place::of(store, plan, run, mutant);
             resumed = place.storage.resume;
-            let stored = run_bfs_stored(&watched, &checks, options, &place.storage);
-            stored.map_err(|source| place.failed(source))?
+            place.search(&watched, &checks, options)?
         }
+        How::Bfs(None) if plan.spill.is_some() => {
+            let folder = tempfile::tempdir().map_err(|source| Failure::File {
+                verb: "write",
+                path: std::env::temp_dir().display().to_string(),
+                source,
+            })?;
+            let store = Store {
+                directory: folder.path().to_owned(),
+                resume: false,
+            };
+            Place::of(&store, plan, run, mutant).search(&watched, &checks, options)?
+        }
+        How::Bfs(None) => run_bfs(&watched, &checks, options),
         How::Dfs => minimised(run_dfs(&watched, &checks, options), &watched, &checks),
         How::Simulate(walks) => {
             let found = run_simulation(&watched, &checks, options, *walks);
@@ -117,6 +129,16 @@ fn minimised(mut found: Found, watched: &Watched, checks: &Checks<Watched>) -> F
 }
 
 impl Place {
+    fn search(
+        &self,
+        watched: &Watched,
+        checks: &Checks<Watched>,
+        options: &Options,
+    ) -> Result<Found, Failure> {
+        run_bfs_stored(watched, checks, options, &self.storage)
+            .map_err(|source| self.failed(source))
+    }
+
     fn failed(&self, source: StorageError) -> Failure {
         match source {
             StorageError::Io { path, source } if !self.storage.resume => Failure::File {

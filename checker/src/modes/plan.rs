@@ -20,6 +20,8 @@ pub struct Plan {
     pub how: How,
     /// Whether states that differ only in who is who are one.
     pub symmetry: bool,
+    /// How many states of a level stay in memory; `None` for all.
+    pub spill: Option<usize>,
 }
 
 /// In which order states are visited.
@@ -71,6 +73,7 @@ impl Plan {
         Ok(Self {
             how,
             symmetry: args.symmetry == Switch::On,
+            spill: args.spill,
         })
     }
 }
@@ -104,6 +107,9 @@ fn fit_together(args: &Check) -> Result<(), Failure> {
         }
         if args.resume.is_some() {
             return wrong("--resume", Mode::Bfs);
+        }
+        if args.spill.is_some() {
+            return wrong("--spill", Mode::Bfs);
         }
         if args.limits.threads.is_some_and(|threads| threads > 1) {
             return wrong("--threads of more than 1", Mode::Bfs);

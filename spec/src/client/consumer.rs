@@ -7,9 +7,10 @@ use crate::partition::{Bound, Partition, Record, read_committed_view};
 use crate::rules::FetchRules;
 use crate::step::Step;
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// Where a fetch stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ReaderStage {
     /// Between fetches.
     Idle,
@@ -32,7 +33,7 @@ pub enum ReaderStage {
 }
 
 /// A consumer of one partition.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Reader {
     /// What it reads.
     pub partition: PartitionIndex,

@@ -15,6 +15,7 @@ pub use errors::{ErrorClass, classify};
 use crate::message::{Correlation, RequestKind};
 use crate::rules::Rules;
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// One step of a transaction's script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,7 +50,7 @@ pub struct Workload {
 }
 
 /// Where the client stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Phase {
     /// Not started.
     Unstarted,
@@ -74,7 +75,9 @@ pub enum Phase {
 }
 
 /// What the application knows of one transaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Outcome {
     /// Not begun, or begun and nothing asked.
     #[default]
@@ -94,7 +97,7 @@ pub enum Outcome {
 }
 
 /// A batch in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct InFlight {
     /// Where to.
     pub partition: PartitionIndex,
@@ -115,7 +118,7 @@ pub struct InFlight {
 }
 
 /// The epochs of one producer id that an instance has held: every one from the first to the last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Held {
     /// The producer id.
     pub producer_id: ProducerId,
@@ -142,7 +145,7 @@ impl Held {
 }
 
 /// A producer instance.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Producer {
     /// Which instance.
     pub index: ProducerIndex,

@@ -27,9 +27,10 @@ use crate::error_code::ErrorCode;
 use crate::message::*;
 use crate::step::{Context, Out, Step};
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// What the broker believes of its role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// It does not lead the transaction-state partition.
     Follower,
@@ -40,7 +41,7 @@ pub enum Role {
 }
 
 /// Who waits for an append, and what the append was for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Then {
     /// Answer InitProducerId.
     AnswerInit {
@@ -89,7 +90,7 @@ pub enum Then {
 }
 
 /// Where a pending transition stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Stage {
     /// The record is on its way to the log.
     Appending(Then),
@@ -105,7 +106,7 @@ pub enum Stage {
 }
 
 /// A pending transition: Kafka's pendingState with its transit record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pending {
     /// The value to become current; `None` for a tombstone.
     pub to: Option<TransactionMetadata>,
@@ -114,7 +115,9 @@ pub struct Pending {
 }
 
 /// One transactional id in the cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Slot {
     /// The current value, or `None` where there is no mapping.
     pub metadata: Option<TransactionMetadata>,
@@ -142,7 +145,7 @@ impl Slot {
 }
 
 /// A coordinator.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Coordinator {
     /// Its broker.
     pub broker: BrokerId,

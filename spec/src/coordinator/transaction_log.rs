@@ -8,9 +8,10 @@ use crate::error_code::ErrorCode;
 use crate::message::{AppendTxnRecord, AppendTxnRecordAnswer, Message};
 use crate::step::{Out, Step};
 use crate::types::{BrokerId, CoordinatorEpoch, List};
+use serde::{Deserialize, Serialize};
 
 /// The log of `__transaction_state`, for the ids of the scenario.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TransactionLog {
     /// Who leads.
     pub leader: BrokerId,

@@ -2,10 +2,11 @@
 //! value. The same value is the record in `__transaction_state`.
 
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// TransactionState. Dead and PrepareEpochFence never stand here: Dead is a tombstone in flight
 /// ([`super::Then::Expire`]), PrepareEpochFence a PrepareAbort whose append is a fence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TransactionState {
     /// 0: an identity, no transaction yet.
     Empty,
@@ -73,7 +74,7 @@ impl TransactionState {
 }
 
 /// TransactionMetadata, and the value of its log record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TransactionMetadata {
     /// Where the transaction stands.
     pub state: TransactionState,

@@ -5,9 +5,12 @@
 use super::{Group, GroupState};
 use crate::step::Step;
 use crate::types::ProducerIndex;
+use serde::{Deserialize, Serialize};
 
 /// Members, by the producer behind each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct MemberSet(u8);
 
 impl MemberSet {

@@ -14,9 +14,10 @@ pub use membership::MemberSet;
 use crate::message::WriteTxnMarkers;
 use crate::rules::GroupRules;
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// Whether the group serves its members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum GroupState {
     /// Members own the input.
     Stable,
@@ -25,7 +26,7 @@ pub enum GroupState {
 }
 
 /// A staged offset: invisible until the marker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Staged {
     /// Who staged it.
     pub identity: Identity,
@@ -47,7 +48,7 @@ impl Staged {
 }
 
 /// The group of a scenario.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Group {
     /// Stable or between generations.
     pub state: GroupState,

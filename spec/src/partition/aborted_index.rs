@@ -4,9 +4,10 @@
 
 use super::{Partition, Record};
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// An entry of the aborted index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AbortedTxn {
     /// Whose transaction.
     pub producer_id: ProducerId,

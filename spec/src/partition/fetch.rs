@@ -6,9 +6,10 @@
 use super::{AbortedTxn, Partition, Record, RecordKind};
 use crate::rules::FetchRules;
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// The bound of a fetch, and whether nothing was open when it was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Bound {
     /// No record at or past this offset is returned.
     pub upper: Offset,

@@ -24,9 +24,10 @@ pub(crate) use write_txn_markers::marker_answer;
 use crate::message::Message;
 use crate::step::{Context, Step};
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// What a record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RecordKind {
     /// A data record, or on the offsets partition a staged offset.
     Data,
@@ -37,7 +38,7 @@ pub enum RecordKind {
 }
 
 /// One record: the model's batches hold one record each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Record {
     /// Its offset: compaction leaves gaps.
     pub offset: Offset,
@@ -58,7 +59,7 @@ pub struct Record {
 }
 
 /// An answer that waits for the high watermark to pass `offset`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Waiting {
     /// The record that must be replicated.
     pub offset: Offset,
@@ -67,7 +68,7 @@ pub struct Waiting {
 }
 
 /// A partition at its leader.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Partition {
     /// Which one.
     pub index: PartitionIndex,
@@ -106,7 +107,9 @@ pub struct Partition {
 }
 
 /// Which steps of a partition are apart in a scenario.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Pace {
     /// The high watermark moves in steps of its own.
     pub replica_behind: bool,

@@ -6,9 +6,10 @@
 use super::{Partition, Record, RecordKind};
 use crate::rules::{OpenRule, Rules};
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// A remembered batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Batch {
     /// Its sequence.
     pub sequence: Sequence,
@@ -17,7 +18,7 @@ pub struct Batch {
 }
 
 /// One producer id at one partition.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProducerEntry {
     /// The producer id.
     pub producer_id: ProducerId,

@@ -9,9 +9,10 @@ use crate::message::Message;
 use crate::rules::Rules;
 use crate::step::{Out, Step};
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// The producer state as of an offset.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Snapshot {
     /// It covers the log below this offset.
     pub offset: Offset,

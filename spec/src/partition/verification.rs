@@ -9,9 +9,10 @@ use super::{Partition, Record, RecordKind};
 use crate::message::{Produce, TxnOffsetCommit, VerifyPartition};
 use crate::rules::Rules;
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// What is parked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum ParkedRequest {
     /// A batch.
     Produce(Produce),
@@ -20,7 +21,7 @@ pub enum ParkedRequest {
 }
 
 /// A request that waits for the coordinator's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Parked {
     /// What waits.
     pub request: ParkedRequest,
@@ -29,7 +30,7 @@ pub struct Parked {
 }
 
 /// A transaction that was asked about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct VerificationEntry {
     /// Whose.
     pub producer_id: ProducerId,

@@ -3,6 +3,7 @@
 mod action;
 mod apply;
 mod enabled;
+mod encoding;
 mod monitor;
 mod part;
 mod settle;

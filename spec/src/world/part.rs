@@ -3,6 +3,7 @@
 
 use rustc_stable_hash::FromStableHash;
 use rustc_stable_hash::hashers::{SipHasher128Hash, StableSipHasher128};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -129,6 +130,19 @@ impl<T: Hash> Hash for Part<T> {
             Digest::of(&self.value)
         };
         digest.hash(state);
+    }
+}
+
+/// The value alone: whoever reads it back seals it.
+impl<T: Serialize> Serialize for Part<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Part<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(Self::from)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::partition::Partition;
 use crate::rules::Rules;
 use crate::scenario::Scenario;
 use crate::types::*;
+use serde::{Deserialize, Serialize};
 
 /// What a scenario starts from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,7 +42,9 @@ pub enum Seed {
 }
 
 /// The external transaction manager (KIP-939).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Manager {
     /// The identity that was recorded as prepared.
     pub prepared: Option<Identity>,
@@ -50,7 +53,7 @@ pub struct Manager {
 }
 
 /// Everything at one moment.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct State {
     /// The producer instances.
     pub producers: List<Part<Producer>, 2>,

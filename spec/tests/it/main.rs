@@ -10,5 +10,6 @@ mod large;
 mod liveness;
 mod repaired;
 mod search;
+mod spilled;
 mod stepping;
 mod symmetry;

@@ -147,6 +147,59 @@ fn a_bound_is_incomplete_in_every_mode() {
 }
 
 #[test]
+fn states_that_wait_on_disk_change_nothing() {
+    let run = ["retry", "--rules", "tv1"];
+    let expected = check(&run);
+    let directory = tempfile::tempdir().expect("a temporary folder");
+    for (threads, keep) in [("1", "0"), ("1", "500"), ("2", "0"), ("2", "3000")] {
+        let flags = ["--spill", keep, "--threads", threads];
+        let spilled = check(&[&run[..], &flags].concat());
+        assert_eq!(whole(&spilled), whole(&expected), "{flags:?}");
+        assert_eq!(spilled["violations"], expected["violations"], "{flags:?}");
+    }
+    // With a checkpoint they wait in its folder, and are gone at the end.
+    let flags = ["--spill", "0", "--checkpoint", text(directory.path())];
+    let kept = check(&[&run[..], &flags].concat());
+    assert_eq!(whole(&kept), whole(&expected));
+    let left = fs::read_dir(directory.path().join("retry-tv1")).expect("the checkpoint's folder");
+    assert_eq!(left.count(), 1);
+}
+
+#[test]
+fn symmetry_changes_no_verdict_and_says_what_it_spared() {
+    for (scenario, rules, mutant, spares) in [
+        ("failed-fence", "tv2", None, true),
+        ("timer", "tv1", None, false),
+        ("failed-append", "tv1", Some("M13b"), true),
+    ] {
+        let mut run = vec![scenario, "--rules", rules];
+        run.extend(mutant.into_iter().flat_map(|id| ["--mutant", id]));
+        let off = check(&[&run[..], &["--symmetry", "off"]].concat());
+        assert!(off["symmetry"].is_null(), "{off}");
+        for threads in ["1", "2"] {
+            let flags = ["--symmetry", "on", "--threads", threads];
+            let on = check(&[&run[..], &flags].concat());
+            assert_eq!(on["verdict"], off["verdict"], "{run:?}");
+            let broken = |run: &Value| -> Vec<Value> {
+                let rows = run["violations"].as_array().expect("a list").iter();
+                rows.map(|row| row["property"].clone()).collect()
+            };
+            assert_eq!(broken(&on), broken(&off), "{run:?}");
+            let states = |run: &Value| run["distinct"].as_f64().expect("a number");
+            let factor = on["symmetry"]["factor"].as_f64().expect("a number");
+            // The orbits of what was visited are all that there is.
+            assert!(
+                (states(&on) * factor - states(&off)).abs() < 0.5,
+                "{run:?}: {factor}"
+            );
+            assert_eq!(factor > 1.0, spares, "{run:?}: {factor}");
+            let names = on["symmetry"]["renamings"].as_array().expect("a list");
+            assert_eq!(!names.is_empty(), spares);
+        }
+    }
+}
+
+#[test]
 fn flags_that_do_not_fit_together_are_usage() {
     refused(&["check", "smoke", "--seed", "1"], "--mode simulate");
     refused(
@@ -164,6 +217,10 @@ fn flags_that_do_not_fit_together_are_usage() {
     );
     refused(
         &["check", "smoke", "--mode", "dfs", "--resume", "x"],
+        "--mode bfs",
+    );
+    refused(
+        &["check", "smoke", "--mode", "dfs", "--spill", "9"],
         "--mode bfs",
     );
     refused(
