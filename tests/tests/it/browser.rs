@@ -60,5 +60,5 @@ fn the_explorer_works_in_a_browser() {
     assert!(output.status.success(), "{said}");
     let passed = said.lines().find_map(|line| line.strip_prefix("# pass "));
     let passed: usize = passed.and_then(|n| n.parse().ok()).unwrap_or(0);
-    assert!(passed >= 11, "only {passed} tests ran: {said}");
+    assert!(passed >= 10, "only {passed} tests ran: {said}");
 }
