@@ -166,7 +166,7 @@ mod tests {
         };
         assert_eq!(model.page(), "/explore/late/tv1/M08/");
         assert_eq!(model.arguments(), "late --rules tv1 --mutant M08");
-        assert_eq!(model.known_broken(), [Id::S1]);
+        assert_eq!(model.known_broken(), [Id::S1, Id::S3]);
         assert_eq!(
             explorer_url(model.run, model.mutant, Id::S1),
             "http://127.0.0.1:3000/at/late/tv1/M08/S1"
