@@ -99,7 +99,7 @@ pub fn txn_offset_commit(version: TransactionVersion) -> Vec<Row> {
         (
             "the coordinator does not answer",
             request(CURRENT, member(0, 1)),
-            ErrorCode::NotEnoughReplicas,
+            ErrorCode::CoordinatorLoadInProgress,
         ),
     ];
     let world = world(version);

@@ -77,7 +77,7 @@ pub const UNDRIVEN: &[Undriven] = &[
     Undriven {
         requests: &[CellRequest::TxnOffsetCommit],
         states: &[],
-        answers: &[ErrorCode::NotEnoughReplicas],
+        answers: &[ErrorCode::CoordinatorLoadInProgress],
         reason: "the answer to the leader's own question is lost between two brokers: on 4.4.0 the \
                  group coordinator and the transaction coordinator of a small cluster are one process",
     },
