@@ -143,7 +143,7 @@ pub fn judge_our_own(runs: &[OwnRun]) -> Result<OwnReport, SuiteError> {
             ..Options::default()
         };
         let cases = match asked.ours {
-            true => ours::CASES.to_vec(),
+            true => ours::all(),
             false => chosen(&options)?,
         };
         let found = run_cases(judge.bootstrap(), cases, &options, |_| {})?;

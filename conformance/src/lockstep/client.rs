@@ -4,9 +4,8 @@ use super::edge::{same_messages, taken};
 use super::{Exclusion, Lockstep, Mismatch, Tally};
 use crate::actors::Said;
 use fencepost_spec::client::{ClientContext, Producer};
-use fencepost_spec::scenario::Granularity;
 use fencepost_spec::step::{Out, Step};
-use fencepost_spec::types::{PartitionIndex, ProducerIndex};
+use fencepost_spec::types::ProducerIndex;
 use fencepost_spec::world::{Action, State};
 
 impl Lockstep {
@@ -25,7 +24,7 @@ impl Lockstep {
             then.network.remove(at);
         }
         let mut out = Out::default();
-        let ctx = self.client_context(before, index);
+        let ctx = self.world.client_context(before, index);
         let producer = &mut then.producers[usize::from(index.0)];
         if step(producer, &ctx, action, &mut out) == Step::NotEnabled {
             return Err(Mismatch::Refused(
@@ -42,23 +41,6 @@ impl Lockstep {
         }
         then.network.extend(out.messages);
         Ok(then)
-    }
-
-    /// What the model's client reads.
-    fn client_context<'a>(&'a self, state: &State, index: ProducerIndex) -> ClientContext<'a> {
-        let scenario = &self.world.scenario;
-        ClientContext {
-            rules: &self.world.rules,
-            version: state.version,
-            workload: &scenario.workloads[usize::from(index.0)],
-            offsets: PartitionIndex(scenario.partitions),
-            tagged: scenario.granularity == Granularity::E2,
-            ghost_key: scenario.ghost_key,
-            prepared: state
-                .manager
-                .prepared
-                .map(|it| (it, state.manager.decision)),
-        }
     }
 }
 

@@ -4,7 +4,6 @@
 use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use fencepost::coordinator::{Effect, LogRecord};
 use fencepost::records::transaction_log::{TransactionLogValue, TransactionLogValueVersion};
@@ -321,28 +320,4 @@ fn what_only_the_cores_see_is_refused_too() {
             validated(V2, &outside).unwrap_or_else(|refusal| panic!("{fault}: {refusal}"));
         assert!(summary.judged > 2, "{fault}: {summary:?}");
     }
-}
-
-/// The figure of the README: every case, as often as makes many events.
-#[test]
-#[ignore = "a measurement"]
-fn events_a_minute() {
-    let mut events = Vec::new();
-    let mut begun = Vec::new();
-    for _ in 0..20 {
-        events.push(logged(V2, Tamper::NONE, |address| {
-            run(address, &at(Level::Full), |_| {}).expect("a broker");
-        }));
-    }
-    let count: usize = events.iter().map(Vec::len).sum();
-    let start = Instant::now();
-    for run in &events {
-        begun.push(validated(V2, run).unwrap_or_else(|refusal| panic!("{refusal}")));
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "{count} events in {seconds:.2} s: {:.0} a minute; {:?}",
-        count as f64 / seconds * 60.0,
-        begun.last()
-    );
 }

@@ -559,7 +559,7 @@ impl Running {
             code,
         };
         // Whether it goes again is the client's to say; how it went is the shell's to know.
-        self.note_answered(sent.batch, true);
+        self.note_answered(sent.batch);
         self.drive(place, answer(impl_error(error)?), said)?;
         let waits = self.sent.iter_mut().find(|it| it.batch == sent.batch);
         let has_gone = said.messages.len() > said_before;
@@ -571,10 +571,10 @@ impl Running {
         Ok(())
     }
 
-    fn note_answered(&mut self, batch: BatchId, answered: bool) {
+    fn note_answered(&mut self, batch: BatchId) {
         for sent in &mut self.sent {
             if sent.batch == batch {
-                sent.answered = answered;
+                sent.answered = true;
             }
         }
     }
@@ -595,7 +595,7 @@ impl Running {
             }
             return Ok(());
         }
-        self.note_answered(sent.batch, true);
+        self.note_answered(sent.batch);
         match classify(Api::Produce, impl_error(error)?) {
             Class::Retry | Class::FindAndRetry | Class::OutOfOrder => {
                 self.copy_early(place, &sent, said)

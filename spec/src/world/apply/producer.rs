@@ -107,11 +107,7 @@ impl World {
     }
 
     /// What the client step of `producer` reads.
-    pub(crate) fn client_context(
-        &self,
-        state: &State,
-        producer: ProducerIndex,
-    ) -> ClientContext<'_> {
+    pub fn client_context(&self, state: &State, producer: ProducerIndex) -> ClientContext<'_> {
         ClientContext {
             rules: &self.rules,
             version: state.version,

@@ -1,0 +1,81 @@
+//! Leading: elections that the broker hears of, and which partition of a log an id belongs to.
+
+use super::{Case, ours};
+use crate::cases::stage::{Commit, Refused};
+use crate::loopback::Order;
+use crate::wire::InitProducerId;
+
+pub(super) const CASES: &[Case] = &[
+    ours(
+        "lead/01",
+        "notices-of-an-election",
+        "KAFKA-9307, KAFKA-15468: a notice of the same epoch reloads nothing, one of an older epoch is late",
+        "A coordinator goes on whatever it hears of its own or of an older epoch, and stops at a newer one.",
+        |s| {
+            s.ongoing(1)?;
+            s.operate(Order::ElectAgain)?;
+            s.describe()?;
+            s.operate(Order::ResignLate)?;
+            s.describe()?;
+            s.operate(Order::Resign)?;
+            for api in [
+                Refused::Init,
+                Refused::Add,
+                Refused::AddOffsets,
+                Refused::End,
+                Refused::Describe,
+            ] {
+                s.answered(api, "NOT_COORDINATOR")?;
+            }
+            s.restart_broker(false)?;
+            s.describe()?;
+            s.end(4, s.me(), Commit)?;
+            s.settle()?;
+            s.compare_all()
+        },
+    ),
+    ours(
+        "lead/02",
+        "while-the-log-is-read",
+        "KIP-98, KIP-890: who cannot answer says so",
+        "A coordinator that is reading its log sends everybody away, and writers pass it on in words that they know.",
+        |s| {
+            s.empty(1)?;
+            s.operate(Order::Unload)?;
+            for api in [
+                Refused::Init,
+                Refused::Add,
+                Refused::AddOffsets,
+                Refused::End,
+                Refused::Describe,
+            ] {
+                s.answered(api, "COORDINATOR_LOAD_IN_PROGRESS")?;
+            }
+            s.answered(Refused::Stage(1), "COORDINATOR_NOT_AVAILABLE")?;
+            s.answered(Refused::Stage(2), "COORDINATOR_LOAD_IN_PROGRESS")?;
+            s.answered(Refused::Stage(4), "COORDINATOR_LOAD_IN_PROGRESS")?;
+            s.answered(Refused::Produce, "NOT_ENOUGH_REPLICAS")?;
+            s.operate(Order::LetGo)?;
+            s.describe()?;
+            s.compare_all()
+        },
+    ),
+    ours(
+        "lead/03",
+        "half-of-the-log",
+        "KIP-98: the hash of an id chooses the partition that owns it",
+        "A broker that leads half of the log coordinates the ids of that half, and no others.",
+        |s| {
+            s.operate(Order::ResignOne(0))?;
+            // The hash of the first is -2147483648, whose absolute value counts as 0; that of the second is 97.
+            for (id, allowed) in [("polygenelubricants", "NOT_COORDINATOR"), ("a", "NONE")] {
+                s.init_refused(
+                    InitProducerId::plain(id),
+                    &[allowed],
+                    "Utils.abs(hashCode) % 2",
+                )?;
+            }
+            s.restart_broker(false)
+        },
+    ),
+];

@@ -1,0 +1,96 @@
+//! Load: what a restart, gentle or not, reads back from the records.
+
+use super::{Case, of_generation, ours};
+use crate::cases::stage::{Abort, Commit};
+use crate::wire::GroupMember;
+
+const RELOAD: &str = "KIP-98: what is durable is all that there is";
+
+pub(super) const CASES: &[Case] = &[
+    ours(
+        "load/01",
+        "members-survive-a-restart",
+        RELOAD,
+        "A group's members, generation and offsets are there after a restart; other generations are refused.",
+        |s| {
+            let member = s.join_as(None)?;
+            s.commit_as(&member, 4, "NONE")?;
+            for gently in [false, true] {
+                s.restart_for_members(gently)?;
+                s.beat(&member, "NONE")?;
+                s.beat(&of_generation(&member, 1), "ILLEGAL_GENERATION")?;
+                s.commit_as(&of_generation(&member, -1), 9, "ILLEGAL_GENERATION")?;
+                s.commit_as(&GroupMember::unknown(), 9, "UNKNOWN_MEMBER_ID")?;
+                s.commit_as(&member, 5, "NONE")?;
+                s.fetch_every_offset(true, "/0 NONE 5")?;
+            }
+            Ok(())
+        },
+    ),
+    ours(
+        "load/02",
+        "static-members",
+        "KIP-345: static membership",
+        "A static member is known by its instance; whoever it was before is fenced, before and after a restart.",
+        |s| {
+            let first = s.join_as(Some("one"))?;
+            s.commit_as(&first, 4, "NONE")?;
+            let unknown = GroupMember {
+                instance_id: Some("two".to_owned()),
+                ..first.clone()
+            };
+            s.commit_as(&unknown, 9, "UNKNOWN_MEMBER_ID")?;
+            let second = s.join_as(Some("one"))?;
+            for gently in [false, true] {
+                s.commit_as(&first, 9, "FENCED_INSTANCE_ID")?;
+                s.beat(&second, "NONE")?;
+                s.commit_as(&second, 5, "NONE")?;
+                s.restart_for_members(gently)?;
+            }
+            s.fetch_offset(true)
+        },
+    ),
+    ours(
+        "load/03",
+        "staged-offsets-survive-a-restart",
+        RELOAD,
+        "Offsets that are staged before a restart are committed after it.",
+        |s| {
+            s.empty(1)?;
+            s.add_offsets(3, s.me())?;
+            s.stage_offset(3, s.me(), 7)?;
+            s.restart_broker(false)?;
+            s.fetch_offset(true)?;
+            s.fetch_offset(false)?;
+            s.end(4, s.me(), Commit)?;
+            s.settle()?;
+            s.fetch_offset(true)?;
+            s.restart_broker(true)?;
+            s.fetch_offset(true)
+        },
+    ),
+    ours(
+        "load/04",
+        "aborted-transactions-survive-a-restart",
+        RELOAD,
+        "Aborted transactions are listed after restarts of both kinds, whatever comes between.",
+        |s| {
+            s.complete(1, Abort, 4)?;
+            s.restart_broker(true)?;
+            s.add(3, s.me())?;
+            s.produce(11, s.me(), 1)?;
+            s.switch();
+            s.ongoing(0)?;
+            s.restart_broker(true)?;
+            s.end(4, s.me(), Abort)?;
+            s.settle()?;
+            s.compare_all()?;
+            s.partition = 0;
+            s.switch();
+            s.restart_broker(false)?;
+            s.end(4, s.me(), Commit)?;
+            s.settle()?;
+            s.compare_all()
+        },
+    ),
+];

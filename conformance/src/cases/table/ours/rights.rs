@@ -1,0 +1,44 @@
+//! Rights: what a caller is refused.
+
+use super::{Case, ours};
+use crate::cases::stage::Refused;
+use crate::loopback::{Order, Rights};
+use fencepost::coordinator::Authorization;
+
+const NOTHING: Rights = Rights {
+    all: Authorization::Denied,
+    two_phase: Authorization::Denied,
+};
+const NO_TWO_PHASE: Rights = Rights {
+    all: Authorization::Allowed,
+    two_phase: Authorization::Denied,
+};
+
+pub(super) const CASES: &[Case] = &[ours(
+    "rights/01",
+    "who-may-not-is-told",
+    "KIP-98, KIP-939: authorization comes first",
+    "Without rights every request is refused, and two-phase commit has a right and a setting of its own.",
+    |s| {
+        s.empty(1)?;
+        s.operate(Order::Grant(NOTHING))?;
+        for api in [
+            Refused::Init,
+            Refused::Add,
+            Refused::AddOffsets,
+            Refused::End,
+            Refused::Describe,
+        ] {
+            s.answered(api, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED")?;
+        }
+        s.operate(Order::Grant(NO_TWO_PHASE))?;
+        s.init_two_phase_refused("TRANSACTIONAL_ID_AUTHORIZATION_FAILED")?;
+        s.init()?;
+        s.operate(Order::Grant(Rights::ALL))?;
+        s.operate(Order::TwoPhase(false))?;
+        s.init_two_phase_refused("TRANSACTIONAL_ID_AUTHORIZATION_FAILED")?;
+        s.operate(Order::TwoPhase(true))?;
+        s.init_two_phase(false)?;
+        s.describe()
+    },
+)];

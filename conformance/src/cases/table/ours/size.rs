@@ -1,0 +1,142 @@
+//! Size: what requests, batches and answers may hold.
+
+use super::{Case, ours};
+use crate::cases::stage::Damage;
+use crate::loopback::Order;
+use crate::wire::InitProducerId;
+
+const LIMITS: &str = "Kafka's limits on what a request may hold";
+
+pub(super) const CASES: &[Case] = &[
+    ours(
+        "size/01",
+        "fetch-up-to-a-limit",
+        LIMITS,
+        "As many whole batches as fit, and one at least.",
+        |s| {
+            s.ongoing(1)?;
+            for sequence in 1..=4 {
+                s.produce(11, s.me(), sequence)?;
+            }
+            for (from, batches, expected) in [
+                (0, 1, 1),
+                (0, 2, 2),
+                (0, 9, 5),
+                (3, 1, 1),
+                (3, 2, 2),
+                (5, 1, 0),
+            ] {
+                s.read_limited(from, batches, expected)?;
+            }
+            Ok(())
+        },
+    ),
+    ours(
+        "size/02",
+        "damaged-batches",
+        LIMITS,
+        "A batch that does not fit together is refused and leaves no trace.",
+        |s| {
+            s.empty(1)?;
+            s.add(3, s.me())?;
+            for (damage, allowed) in [
+                (Damage::Nothing, "INVALID_RECORD"),
+                (Damage::Checksum, "CORRUPT_MESSAGE"),
+                (Damage::Gap, "INVALID_RECORD"),
+                (Damage::Count, "INVALID_RECORD"),
+                (Damage::Overflow, "INVALID_RECORD"),
+                (Damage::Control, "INVALID_RECORD"),
+                (Damage::NoSequence, "INVALID_RECORD"),
+                (Damage::NoProducer, "INVALID_RECORD"),
+                (Damage::NoId, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
+            ] {
+                s.produce_damaged(damage, allowed)?;
+            }
+            s.compare_all()?;
+            s.partition = 0;
+            s.produce(11, s.me(), 0)
+        },
+    ),
+    ours(
+        "size/03",
+        "every-offset-of-a-group",
+        LIMITS,
+        "A fetch that names no partition gives all that are committed, and where stable ones are asked for those that are \
+         staged, too.",
+        |s| {
+            s.empty(1)?;
+            s.fetch_every_offset(false, "")?;
+            s.commit_plainly(3)?;
+            s.fetch_every_offset(false, "/0 NONE 3")?;
+            s.partition = 1;
+            s.add_offsets(3, s.me())?;
+            s.stage_offset(3, s.me(), 7)?;
+            s.fetch_every_offset(false, "/0 NONE 3")?;
+            s.fetch_every_offset(true, "/0 NONE 3; /1 UNSTABLE_OFFSET_COMMIT -1")
+        },
+    ),
+    ours(
+        "size/04",
+        "words-beside-an-offset",
+        LIMITS,
+        "An offset may carry 4,096 bytes of metadata, and no more.",
+        |s| {
+            s.commit_beside(4096, 3, "NONE")?;
+            s.commit_beside(4097, 4, "OFFSET_METADATA_TOO_LARGE")?;
+            s.fetch_offset(true)
+        },
+    ),
+    ours(
+        "size/05",
+        "timeouts-that-may-be-asked-for",
+        LIMITS,
+        "A transaction timeout is above 0 and at most transaction.max.timeout.ms.",
+        |s| {
+            for (timeout_ms, allowed) in [
+                (0, "INVALID_TRANSACTION_TIMEOUT"),
+                (1, "NONE"),
+                (900_000, "NONE"),
+                (900_001, "INVALID_TRANSACTION_TIMEOUT"),
+            ] {
+                let request = InitProducerId {
+                    timeout_ms,
+                    ..InitProducerId::plain("timeouts")
+                };
+                s.init_refused(request, &[allowed], LIMITS)?;
+            }
+            Ok(())
+        },
+    ),
+    ours(
+        "size/06",
+        "an-unknown-partition-spoils-the-request",
+        LIMITS,
+        "Where one partition is unknown none is added.",
+        |s| {
+            s.empty(1)?;
+            s.add_with_unknown("0 OPERATION_NOT_ATTEMPTED; 7 UNKNOWN_TOPIC_OR_PARTITION")?;
+            s.describe()
+        },
+    ),
+    ours(
+        "size/07",
+        "producer-ids-come-in-blocks",
+        LIMITS,
+        "Each block is used up before the next, and without one there is no producer id.",
+        |s| {
+            s.take_producer_ids(65)?;
+            s.operate(Order::HoldProducerIds)?;
+            s.use_up_producer_ids("COORDINATOR_LOAD_IN_PROGRESS")?;
+            s.operate(Order::LetGo)?;
+            s.pass_ms(2_000)?;
+            s.take_producer_ids(45)
+        },
+    ),
+    ours(
+        "size/08",
+        "the-longest-id",
+        LIMITS,
+        "An id may have 32,767 bytes, which is what the key of its record can hold.",
+        |s| s.init_long(32_767, "NONE"),
+    ),
+];
