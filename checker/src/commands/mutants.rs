@@ -255,7 +255,7 @@ fn guards_text(guards: &[GuardRow]) -> String {
             .filter(|guard| guard.cannot.is_empty())
             .count();
         text += &format!(
-            "{} guards: {both} with a mutant on either side, {} where the searches above show that one side cannot be broken\n",
+            "{} guards: {both} with a mutant on either side, {} with a reason for one side and the run above that shows it within its bounds\n",
             guards.len(),
             guards.len() - both
         );
