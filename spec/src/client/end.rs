@@ -8,6 +8,16 @@ use crate::step::{Out, Step};
 use crate::types::*;
 
 impl Producer {
+    /// Whether the application may end its transaction now.
+    pub fn may_end(&self, ctx: &ClientContext<'_>) -> bool {
+        let rules = &ctx.rules.client;
+        let acked = self.in_flight.is_empty() || !rules.end_waits_for_acks;
+        let sent = acked && self.request.is_none() && self.current_item(ctx).is_none();
+        self.phase == Phase::InTransaction
+            && ctx.workload.transactional_id.is_some()
+            && (self.ends_unregistered(ctx) || (sent && !ctx.workload.two_phase))
+    }
+
     /// The application ends the transaction.
     pub fn end(
         &mut self,
@@ -15,13 +25,10 @@ impl Producer {
         result: TransactionResult,
         out: &mut Out,
     ) -> Step {
-        if self.phase != Phase::InTransaction || ctx.workload.transactional_id.is_none() {
+        if !self.may_end(ctx) {
             return Step::NotEnabled;
         }
-        let rules = &ctx.rules.client;
-        let registering = self.request == Some(RequestKind::AddPartitionsToTxn);
-        if registering && !rules.end_waits_for_registration && self.registered.is_empty() {
-            // SeaTunnel's fault: "nothing was started" is read before the registration returns.
+        if self.ends_unregistered(ctx) {
             self.told(match result {
                 TransactionResult::Commit => Outcome::CommitTold,
                 TransactionResult::Abort => Outcome::AbortTold,
@@ -30,23 +37,27 @@ impl Producer {
             self.next_txn(ctx, out);
             return Step::Handled;
         }
-        let acked = self.in_flight.is_empty() || !rules.end_waits_for_acks;
-        if self.request.is_some() || !acked || self.current_item(ctx).is_some() {
-            return Step::NotEnabled;
-        }
-        if ctx.workload.two_phase {
-            return Step::NotEnabled;
-        }
         self.in_flight.clear();
         self.send_end(ctx, result, out);
         Step::Handled
     }
 
-    /// KIP-939: everything is flushed; the manager may record it and decide.
-    pub fn prepare(&mut self, ctx: &ClientContext<'_>) -> Step {
+    /// SeaTunnel's fault: "nothing was started" is read before the registration returns.
+    fn ends_unregistered(&self, ctx: &ClientContext<'_>) -> bool {
+        let registering = self.request == Some(RequestKind::AddPartitionsToTxn);
+        registering && !ctx.rules.client.end_waits_for_registration && self.registered.is_empty()
+    }
+
+    /// KIP-939: whether everything is flushed, so that the application may prepare.
+    pub fn may_prepare(&self, ctx: &ClientContext<'_>) -> bool {
         let flushed =
             self.in_flight.is_empty() && self.request.is_none() && self.current_item(ctx).is_none();
-        if self.phase != Phase::InTransaction || !ctx.workload.two_phase || !flushed {
+        self.phase == Phase::InTransaction && ctx.workload.two_phase && flushed
+    }
+
+    /// KIP-939: everything is flushed; the manager may record it and decide.
+    pub fn prepare(&mut self, ctx: &ClientContext<'_>) -> Step {
+        if !self.may_prepare(ctx) {
             return Step::NotEnabled;
         }
         self.phase = Phase::Prepared;

@@ -4,6 +4,7 @@ use super::{Action, State, World};
 use crate::client::Phase;
 use crate::coordinator::{Role, Stage};
 use crate::fault::Fault;
+use crate::group::GroupState;
 use crate::message::Message;
 use crate::types::*;
 
@@ -112,9 +113,14 @@ impl World {
             match producer.phase {
                 Phase::Unstarted => actions.push(Action::Start(p)),
                 Phase::InTransaction => {
-                    actions.push(Action::End(p, TransactionResult::Abort));
-                    actions.push(Action::End(p, TransactionResult::Commit));
-                    actions.push(Action::Prepare(p));
+                    let client = self.client_context(state, p);
+                    if producer.may_end(&client) {
+                        actions.push(Action::End(p, TransactionResult::Abort));
+                        actions.push(Action::End(p, TransactionResult::Commit));
+                    }
+                    if producer.may_prepare(&client) {
+                        actions.push(Action::Prepare(p));
+                    }
                 }
                 Phase::Prepared => actions.push(Action::Decided(p)),
                 Phase::Done | Phase::Fatal | Phase::Crashed => continue,
@@ -254,7 +260,8 @@ impl World {
             let others = others.filter(|index| *index != group.member);
             actions.extend(others.map(Action::ReplaceStaticMember));
         }
-        for producer in &state.producers {
+        let rebalances = group.state == GroupState::PreparingRebalance;
+        for producer in state.producers.iter().filter(|_| rebalances) {
             if producer.index != group.member || state.producers.len() == 1 {
                 actions.push(Action::CompleteRebalance(producer.index));
             }
