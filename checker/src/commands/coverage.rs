@@ -42,6 +42,8 @@ struct Reached {
 struct Cells {
     counts: BTreeMap<Cell, u64>,
     candidates: Vec<Action>,
+    /// Room for the state that a decision leads to.
+    scratch: Option<State>,
 }
 
 impl Observer<World> for Cells {
@@ -58,12 +60,9 @@ impl Observer<World> for Cells {
     fn state(&mut self, world: &World, state: &State) {
         self.candidates.clear();
         world.candidates(state, &mut self.candidates);
+        let scratch = self.scratch.get_or_insert_with(|| state.clone());
         for action in &self.candidates {
-            let cell = match world.take_with_cell(state, action) {
-                Some((_, cell)) => cell,
-                None => world.blocked_cell(state, action),
-            };
-            if let Some(cell) = cell {
+            if let Some(cell) = world.cell(state, action, scratch) {
                 *self.counts.entry(cell).or_default() += 1;
             }
         }

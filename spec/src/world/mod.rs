@@ -97,14 +97,13 @@ impl World {
         step
     }
 
-    /// The cell of a decision that left its request waiting, as a retriable answer would be.
-    pub fn blocked_cell(&self, state: &State, action: &Action) -> Option<Cell> {
-        let mut next = state.clone();
+    /// The cell that `action` decides in `state`, also where the decision leaves its request waiting, as a retriable
+    /// answer would. `scratch` is any state of a run of this world: it is written over, and then only good for that.
+    pub fn cell(&self, state: &State, action: &Action, scratch: &mut State) -> Option<Cell> {
+        scratch.clone_from(state);
         let mut out = Out::default();
-        match self.apply(&mut next, action, &mut out) {
-            Step::NotEnabled => out.cell,
-            Step::Handled => None,
-        }
+        self.apply(scratch, action, &mut out);
+        out.cell
     }
 
     /// Every action that is enabled in `state`, in order, with the state it leads to.
