@@ -77,6 +77,7 @@ pub const DEFAULT: &[Case] = &[
     case("retry-once", Tv2),
     case("bump-retry", Tv1),
     case("bump-retry", Tv2),
+    case("upgrade-retry", Upgrade),
     case("lost-marker", Tv1),
     case("lost-marker", Tv2),
     case("timer-once", Tv1),

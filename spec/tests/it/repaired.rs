@@ -14,12 +14,14 @@ fn breaks(name: &str, set: RuleSet, repair: fn(&mut Rules)) -> Vec<String> {
 
 #[test]
 fn a_logged_last_epoch_keeps_the_retry_of_a_bump() {
-    assert_eq!(breaks("bump-retry", RuleSet::Tv1, |_| {}), ["S7"]);
     let none: [&str; 0] = [];
-    assert_eq!(
-        breaks("bump-retry", RuleSet::Tv1, |r| r.log.log_last_epoch = true),
-        none
-    );
+    for (name, set) in [
+        ("bump-retry", RuleSet::Tv1),
+        ("upgrade-retry", RuleSet::Upgrade),
+    ] {
+        assert_eq!(breaks(name, set, |_| {}), ["S7"]);
+        assert_eq!(breaks(name, set, |r| r.log.log_last_epoch = true), none);
+    }
 }
 
 #[test]

@@ -10,12 +10,21 @@ pub(super) const M21: Mutant = Mutant {
     bug: "B21",
     says: "The previous epoch is not in the record.",
     edit: |_| {},
-    plans: &[expected(
-        Tv1,
-        "bump-retry",
-        S7,
-        "Kafka 4.4.0 does not write LastProducerEpoch (KAFKA-20357 is later)",
-    )],
+    // A client at transaction.version 2 asks for a bump only where it comes from 1.
+    plans: &[
+        expected(
+            Tv1,
+            "bump-retry",
+            S7,
+            "Kafka 4.4.0 does not write LastProducerEpoch (KAFKA-20357 is later)",
+        ),
+        expected(
+            Upgrade,
+            "upgrade-retry",
+            S7,
+            "Kafka 4.4.0 does not write LastProducerEpoch (KAFKA-20357 is later)",
+        ),
+    ],
 };
 
 pub(super) const M49: Mutant = Mutant {

@@ -46,6 +46,18 @@ pub(super) const BUMP_RETRY: Entry = Entry {
     },
 };
 
+pub(super) const UPGRADE_RETRY: Entry = Entry {
+    name: "upgrade-retry",
+    says: "The bump with which a client goes on under transaction.version 2, over a coordinator fail-over.",
+    profile: Profile::Default,
+    runs: &[(Upgrade, &[S7])],
+    build: |_| {
+        Scenario::plain(vec![Workload::sending(&[0], 2)], 1)
+            .fault(Fault::Election, 1)
+            .eager()
+    },
+};
+
 pub(super) const LATE_BUMP: Entry = Entry {
     name: "late-bump",
     says: "Two instances of one id: the older one gives up a Produce, and its bump arrives after the newer one has begun.",

@@ -155,6 +155,7 @@ pub const CATALOGUE: &[Entry] = &[
     requests::RETRY_EAGER,
     requests::RETRY_ONCE,
     instances::BUMP_RETRY,
+    instances::UPGRADE_RETRY,
     instances::LATE_BUMP,
     offsets::OFFSETS_LATE,
     offsets::OFFSETS_ONLY,
