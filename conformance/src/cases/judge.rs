@@ -187,6 +187,17 @@ impl Judge {
         }
     }
 
+    /// How many requests have arrived and are not answered; none for Apache Kafka, which does not say.
+    ///
+    /// # Errors
+    /// Where the broker's thread has ended.
+    pub fn unanswered(&self) -> io::Result<Option<usize>> {
+        match &self.server {
+            Server::Kafka(_) => Ok(None),
+            Server::Loopback(loopback) => loopback.unanswered().map(Some),
+        }
+    }
+
     /// Does what only our own broker can have done to it; false for Apache Kafka.
     ///
     /// # Errors

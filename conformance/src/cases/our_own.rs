@@ -51,7 +51,7 @@ const fn whole(transaction_version: TransactionVersion, level: Level) -> OwnRun 
 }
 
 /// `conform --profile mutation`: every case that takes no held broker and no wait, and walks.
-pub const MUTATION: [OwnRun; 12] = [
+pub const MUTATION: [OwnRun; 13] = [
     OwnRun {
         ours: true,
         ..whole(TransactionVersion::V2, Level::Fault)
@@ -71,6 +71,10 @@ pub const MUTATION: [OwnRun; 12] = [
     OwnRun {
         ours: true,
         ..whole(TransactionVersion::V1, Level::Fault)
+    },
+    OwnRun {
+        ours: true,
+        ..whole(TransactionVersion::V0, Level::Fault)
     },
     whole(TransactionVersion::V1, Level::Full),
     whole(TransactionVersion::V1, Level::Admin),

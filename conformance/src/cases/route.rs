@@ -46,6 +46,11 @@ impl Route {
         }
     }
 
+    /// How long each read and write may take.
+    pub const fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
     /// Waits for the answers that are still to come.
     pub fn take_late_answers(&mut self) -> Result<(), WireError> {
         for connection in self.open.values_mut() {

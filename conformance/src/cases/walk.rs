@@ -104,8 +104,11 @@ pub fn play(stage: &mut Stage, seed: u64) -> Outcome {
             stage.switch();
         }
         if restarts && random.below(RESTART_EVERY) == 0 {
-            let gently = random.below(2) == 0;
-            stage.restart_broker(gently)?;
+            match random.below(3) {
+                0 => stage.restart_broker(false)?,
+                1 => stage.restart_broker(true)?,
+                _ => stage.fail_over()?,
+            }
         }
         if random.below(3) > 0 {
             stage.settle_if_busy()?;

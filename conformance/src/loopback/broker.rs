@@ -8,22 +8,22 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use fencepost::coordinator::{
     self, AddPartitionsToTxn, AddPartitionsToTxnForm, Authorization, Claim, Coordinator,
-    Correlation, MarkerOutcome, MarkerTicket, PartitionAccess, ProducerIdBlock, Request,
+    Correlation, MarkerOutcome, MarkerTicket, PartitionAccess, Request,
 };
 use fencepost::error_code::ErrorCode;
 use fencepost::group::{self, GroupCoordinator};
 use fencepost::partition::{self, WriteTxnMarker};
 use fencepost::types::{
-    ProducerId, ProducerIdAndEpoch, RequestId, Timestamp, TopicPartition, TransactionVersion,
-    TransactionalId,
+    ProducerIdAndEpoch, RequestId, Timestamp, TopicPartition, TransactionVersion, TransactionalId,
 };
 
 use super::answer::{Call, Part, Waiter, reply};
 use super::desk::Desk;
+use super::disk::Disk;
 use super::fetches::Fetches;
 use super::frame::{Head, split};
 use super::journal::Journal;
-use super::operator::{Disk, Held, Order, Rights, Settings};
+use super::operator::{Held, Order, Rights, Settings};
 use super::requests::{Plan, api};
 use super::topics::Topics;
 use super::{LoopbackConfig, Tamper};
@@ -50,6 +50,8 @@ pub(super) enum Event {
     },
     /// What whoever started the broker does to it; answered once it is done.
     Operator(Order, mpsc::Sender<()>),
+    /// Someone asks how many requests are not answered.
+    Count(mpsc::Sender<usize>),
     /// Serve nobody any more.
     Stop,
 }
@@ -90,7 +92,7 @@ pub(super) struct Broker {
     pub(super) stopped: Option<SystemTime>,
     pub(super) rights: Rights,
     producers_swept: Timestamp,
-    next_producer_id: i64,
+    pub(super) next_producer_id: i64,
     next_member: u64,
     pub(super) queue: VecDeque<Work>,
     pub(super) waiters: BTreeMap<u64, Waiter>,
@@ -149,6 +151,10 @@ impl Broker {
                     self.carry_out(order);
                     // Whoever asked may be gone.
                     let _ = done.send(());
+                }
+                Ok(Event::Count(told)) => {
+                    // Whoever asked may be gone.
+                    let _ = told.send(self.calls.len());
                 }
                 Ok(Event::Stop) | Err(mpsc::RecvTimeoutError::Disconnected) => {
                     return self.journal.flush();
@@ -324,17 +330,15 @@ impl Broker {
             Effect::Reply(Correlation(token), answer) => {
                 self.answered(token, Part::Coordinator(answer));
             }
-            Effect::AllocateProducerIds => {
-                let len = self.settings.block;
-                let block = ProducerId::from_wire(self.next_producer_id)
-                    .filter(|_| !self.held.blocks)
-                    .map(|first| ProducerIdBlock { first, len });
-                if block.is_some() {
-                    self.next_producer_id = self.next_producer_id.saturating_add(i64::from(len));
-                }
-                self.queue(Work::Coordinator(Input::ProducerIdBlockArrived(block)));
-            }
-            Effect::Loaded { .. } | Effect::LoadFailed { .. } | Effect::MarkerAbandoned { .. } => {}
+            Effect::AllocateProducerIds => self.allocate_producer_ids(),
+            Effect::Loaded {
+                skipped_records, ..
+            } => assert_eq!(
+                skipped_records,
+                self.disk.foreign_records(),
+                "records that the coordinator says it has passed over"
+            ),
+            Effect::LoadFailed { .. } | Effect::MarkerAbandoned { .. } => {}
         }
     }
 

@@ -7,11 +7,14 @@
 
 mod answer;
 mod broker;
+mod controller;
 mod desk;
+mod disk;
 mod fetches;
 mod frame;
 mod journal;
 mod operator;
+mod replicas;
 mod requests;
 mod shapes;
 mod socket;
@@ -29,6 +32,7 @@ use fencepost::coordinator::Config;
 use fencepost::types::TransactionVersion;
 
 use broker::{Broker, Event};
+pub use controller::Blocks;
 use journal::Journal;
 pub use operator::{Order, Rights};
 pub use tamper::Tamper;
@@ -127,6 +131,17 @@ impl Loopback {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How many requests have arrived and are not answered.
+    ///
+    /// # Errors
+    /// Where the broker's thread has ended.
+    pub fn unanswered(&self) -> io::Result<usize> {
+        let (done, told) = mpsc::channel();
+        let ended = || io::Error::other("the broker's thread has ended");
+        self.events.send(Event::Count(done)).map_err(|_| ended())?;
+        told.recv().map_err(|_| ended())
     }
 
     /// Does to the broker what a client cannot, and waits until it is done.

@@ -1,13 +1,12 @@
 //! What whoever started the broker may do to it: hold it back, let it go on, restart it from its records alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use fencepost::batch::{RecordBatch, ScanEnd, scan};
 use fencepost::coordinator::{
-    self, AppendOutcome, AppendTicket, Authorization, Config, Coordinator, Leadership, LogRecord,
-    MarkerTicket,
+    self, AppendOutcome, AppendTicket, Authorization, Config, Coordinator, Leadership, MarkerTicket,
 };
 use fencepost::error_code::ErrorCode;
 use fencepost::group::{self, GroupConfig, GroupCoordinator};
@@ -16,6 +15,7 @@ use fencepost::types::{CoordinatorEpoch, TopicPartition};
 
 use super::LoopbackConfig;
 use super::broker::{Broker, Work};
+use super::controller::Blocks;
 use super::topics::LEADER_EPOCH;
 
 /// What is done to the broker.
@@ -31,8 +31,20 @@ pub enum Order {
     FailWrite,
     /// What callers may do from here on.
     Grant(Rights),
-    /// The controller gives no producer ids from here on.
-    HoldProducerIds,
+    /// After so many writes to the transaction log one fails, with this error.
+    FailLog(u32, ErrorCode),
+    /// So many writes fit into the transaction log, and no more, until what was held goes on.
+    FillLog(u32),
+    /// How the controller answers requests for producer ids from here on.
+    ProducerIds(Blocks),
+    /// A restart on a transaction log to whose partitions a later version has written a record each.
+    ForeignRecords,
+    /// A restart on a transaction log whose ids are all at this producer epoch.
+    RaiseEpochs(i16),
+    /// Followers of all partitions take the lead, and the coordinator starts again from its records.
+    FailOver,
+    /// Of each partition of data a replica without the last so many batches takes the lead.
+    Lose(usize),
     /// The clock stands still from here on, but for [`Self::Pass`].
     StopClock,
     /// The coordinator hears of its own election again, at the same epoch.
@@ -104,40 +116,14 @@ impl Settings {
     }
 }
 
-/// The most bytes of a tombstone's record beside its key.
-const RECORD: usize = 28;
-
-/// The transaction log, and how often it has been led.
-#[derive(Debug, Default)]
-pub(super) struct Disk {
-    records: BTreeMap<i32, Vec<LogRecord>>,
-    coordinator_epoch: i32,
-}
-
-impl Disk {
-    /// Appends; a batch of several records must fit `max.message.bytes`, which is what one of tombstones may have.
-    pub(super) fn append(
-        &mut self,
-        partition: i32,
-        records: Vec<LogRecord>,
-        max_bytes: usize,
-    ) -> AppendOutcome {
-        let bytes: usize = records.iter().map(|it| it.key.len() + RECORD).sum();
-        if records.len() > 1 && bytes > max_bytes {
-            return AppendOutcome::Failed(ErrorCode::RecordListTooLarge);
-        }
-        self.records.entry(partition).or_default().extend(records);
-        AppendOutcome::Written
-    }
-}
-
 /// What is held back, and what will fail.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) log: bool,
     pub(super) markers: bool,
     pub(super) fails: bool,
-    pub(super) blocks: bool,
+    pub(super) blocks: Blocks,
+    pub(super) late_blocks: usize,
     pub(super) load: bool,
     pub(super) appends: Vec<AppendTicket>,
     pub(super) unsent: Vec<(MarkerTicket, TopicPartition)>,
@@ -150,7 +136,25 @@ impl Broker {
             Order::HoldMarkers => self.held.markers = true,
             Order::LetGo => self.let_go(),
             Order::Grant(rights) => self.rights = rights,
-            Order::HoldProducerIds => self.held.blocks = true,
+            Order::FailLog(after, error) => self.disk.failing = Some((after, error)),
+            Order::FillLog(room) => self.disk.room = Some(room),
+            Order::ProducerIds(blocks) => self.held.blocks = blocks,
+            Order::ForeignRecords => {
+                let partitions = self.settings.coordinator.transaction_log_partitions;
+                self.disk.write_foreign_records(partitions);
+                self.restart(false);
+            }
+            Order::RaiseEpochs(epoch) => {
+                self.disk.raise_epochs(epoch);
+                self.restart(false);
+            }
+            Order::FailOver => {
+                self.forget_requests();
+                self.disk.coordinator_epoch += 1;
+                self.lead_coordinator();
+                self.fail_over();
+            }
+            Order::Lose(lost) => self.lose(lost),
             Order::StopClock => self.stopped = Some(SystemTime::now()),
             Order::ElectAgain => self.hear(|partition, coordinator_epoch| Leadership::Elected {
                 partition,
@@ -211,6 +215,8 @@ impl Broker {
 
     fn let_go(&mut self) {
         let held = std::mem::take(&mut self.held);
+        self.disk.room = None;
+        self.give_late_blocks(held.late_blocks);
         if held.load {
             self.lead_coordinator();
         }
@@ -226,12 +232,7 @@ impl Broker {
 
     fn restart(&mut self, gently: bool) {
         let now = self.now();
-        self.held = Held::default();
-        self.queue.clear();
-        self.waiters.clear();
-        // Whoever waits for an answer sees the connection end.
-        self.calls.clear();
-        self.coordinator = Coordinator::new(self.settings.coordinator, self.level);
+        self.forget_requests();
         for replica in self.topics.partitions_mut() {
             let stored = stored(replica, gently);
             *replica = come_up(self.settings.partition, stored);
@@ -245,6 +246,15 @@ impl Broker {
         }
         self.disk.coordinator_epoch += 1;
         self.lead();
+    }
+
+    /// The coordinator is a new one, and whoever waits for an answer sees the connection end.
+    fn forget_requests(&mut self) {
+        self.held = Held::default();
+        self.queue.clear();
+        self.waiters.clear();
+        self.calls.clear();
+        self.coordinator = Coordinator::new(self.settings.coordinator, self.level);
     }
 
     /// Takes the lead of everything, and reads what there is.

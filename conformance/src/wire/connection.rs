@@ -79,8 +79,8 @@ impl Connection {
         version: i16,
         request: &R,
     ) -> Result<R::Response, WireError> {
-        let answer = self.ask(version, request)?;
-        read::<R>(version, answer)
+        self.put(version, request)?;
+        self.take::<R>(version)
     }
 
     /// Sends one of the protocol crate's requests and waits for the body of its answer.
@@ -89,11 +89,23 @@ impl Connection {
         version: i16,
         request: &R,
     ) -> Result<Bytes, WireError> {
+        self.put(version, request)?;
+        self.receive(frame_of::<R>(version))
+    }
+
+    /// Sends one of the protocol crate's requests, whose answer [`Self::take`] reads.
+    pub(super) fn put<R: Request>(&mut self, version: i16, request: &R) -> Result<(), WireError> {
         let mut body = BytesMut::new();
         request
             .encode(&mut body, version)
             .map_err(|error| WireError::Unencodable(error.to_string()))?;
-        self.call_raw(frame_of::<R>(version), &body)
+        self.send(frame_of::<R>(version), &body)
+    }
+
+    /// Waits for the answer to the oldest request, which [`Self::put`] has sent.
+    pub(super) fn take<R: Request>(&mut self, version: i16) -> Result<R::Response, WireError> {
+        let answer = self.receive(frame_of::<R>(version))?;
+        read::<R>(version, answer)
     }
 
     /// Sends a hand-coded body and waits for the body of its answer.

@@ -221,6 +221,21 @@ impl Oracle {
         self.states = restarted.collect();
     }
 
+    /// Every id is at this epoch, in the log and in memory, as if so many sessions had come and gone.
+    pub fn raise_epochs(&mut self, epoch: i16) {
+        let epoch = ProducerEpoch(epoch);
+        for state in &mut self.states {
+            let logged = state.log.committed.iter_mut().flatten();
+            logged.for_each(|metadata| metadata.producer_epoch = epoch);
+            for slot in state.coordinators[0].slots.iter_mut() {
+                if let Some(metadata) = &mut slot.metadata {
+                    metadata.producer_epoch = epoch;
+                }
+            }
+        }
+        self.restart();
+    }
+
     /// Whether the broker has nothing left to do by itself, whichever state it is in.
     pub fn is_settled(&self) -> bool {
         self.states

@@ -9,6 +9,22 @@ use crate::cases::route::waited;
 use crate::loopback::Order;
 use crate::wire::{CoordinatorKey, ErrorCode};
 
+/// How what a broker knows came to be what is on its disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restarted {
+    /// It was killed.
+    Killed,
+    /// It was stopped in good order.
+    Stopped,
+    /// Another replica has taken over.
+    FailedOver,
+}
+
+impl Restarted {
+    /// Each of them.
+    pub const ALL: [Self; 3] = [Self::Killed, Self::Stopped, Self::FailedOver];
+}
+
 /// Ids that are tried until one of them is coordinated by the first broker.
 const CANDIDATES: usize = 64;
 
@@ -94,6 +110,36 @@ impl Stage {
         self.operate(Order::Pass(Duration::from_secs(30)))
     }
 
+    /// Followers take over from every leader: whoever coordinates loads the log, and partitions have what was replicated.
+    pub fn fail_over(&mut self) -> Outcome {
+        self.settle()?;
+        self.operate(Order::FailOver)?;
+        self.route.forget();
+        self.oracle.restart();
+        self.await_coordinator()
+    }
+
+    /// The broker starts again on a transaction log to which a later version has written.
+    pub fn restart_beside_foreign_records(&mut self) -> Outcome {
+        self.settle()?;
+        self.operate(Order::ForeignRecords)?;
+        self.route.forget();
+        self.oracle.restart();
+        self.await_coordinator()
+    }
+
+    /// The coordinator starts again on a log whose ids are all at this epoch, and so are the clients.
+    pub fn raise_epochs(&mut self, epoch: i16) -> Outcome {
+        self.settle()?;
+        self.operate(Order::RaiseEpochs(epoch))?;
+        self.route.forget();
+        self.oracle.raise_epochs(epoch);
+        for identity in self.identities.iter_mut().flatten() {
+            identity.producer_epoch.0 = epoch;
+        }
+        self.await_coordinator()
+    }
+
     /// Whether a restart takes no time worth speaking of.
     pub fn restarts_at_once(&self) -> bool {
         self.judge.as_ref().is_some_and(|judge| {
@@ -102,8 +148,12 @@ impl Stage {
     }
 
     /// The same for a case of a group without transactions: the model's group is left as it is.
-    pub fn restart_for_members(&mut self, gently: bool) -> Outcome {
-        self.operate(Order::Restart { gently })
+    pub fn restart_for_members(&mut self, how: Restarted) -> Outcome {
+        self.operate(match how {
+            Restarted::Killed => Order::Restart { gently: false },
+            Restarted::Stopped => Order::Restart { gently: true },
+            Restarted::FailedOver => Order::FailOver,
+        })
     }
 
     /// Waits until the active id is answered for, so that a load is not taken for an answer.
@@ -172,6 +222,6 @@ impl Stage {
     }
 }
 
-fn unclear(error: impl std::fmt::Display) -> Stop {
+pub(super) fn unclear(error: impl std::fmt::Display) -> Stop {
     Stop::Unclear(format!("the judge: {error}"))
 }

@@ -7,9 +7,11 @@
 
 mod coordinator;
 mod judge;
+mod lost;
 mod offsets;
 mod ours;
 mod partition;
+mod party;
 mod reads;
 mod setup;
 mod words;
@@ -32,8 +34,10 @@ use super::route::{Route, waited};
 use crate::wire::{ErrorCode, GroupMember, Producer, TopicPartition, VersionRange, WireError};
 
 pub use fencepost_spec::types::TransactionResult::{Abort, Commit};
+pub use judge::Restarted;
 pub use ours::{Damage, Refused};
 pub use partition::{FAR_EPOCH, MarkerForm};
+pub use party::Seat;
 pub use setup::Setting;
 
 /// COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_LEADER_OR_FOLLOWER:
@@ -119,6 +123,8 @@ pub struct Stage {
     topic: String,
     group: String,
     member: Option<GroupMember>,
+    /// The names of members, by their ids.
+    party: BTreeMap<String, &'static str>,
     payload: u8,
     held: bool,
     exchanges: Vec<Exchange>,
@@ -163,6 +169,7 @@ impl Stage {
             topic: name.clone(),
             group: format!("{name}-group"),
             member: None,
+            party: BTreeMap::new(),
             payload: 0,
             held: false,
             exchanges: Vec::new(),

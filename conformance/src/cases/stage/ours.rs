@@ -6,7 +6,8 @@ use super::words::pair;
 use super::{Outcome, Stage, Stop};
 use crate::loopback::Order;
 use crate::wire::{
-    Batch, CoordinatorKey, ErrorCode, GroupMember, IsolationLevel, TopicPartition, TxnOffsetCommit,
+    Batch, CoordinatorKey, ErrorCode, GroupMember, IsolationLevel, TopicPartition,
+    TransactionToAdd, TxnOffsetCommit,
 };
 
 /// Where the fields of a batch lie that are damaged here.
@@ -35,6 +36,12 @@ pub enum Refused {
     Stage(i16),
     /// Produce v11.
     Produce,
+    /// EndTxn v5, which commits.
+    EndTv2,
+    /// AddPartitionsToTxn v5 of a broker that adds.
+    AddByBroker,
+    /// Produce v12, which adds its partition.
+    ProduceTv2,
 }
 
 /// What is wrong with a batch.
@@ -279,10 +286,29 @@ impl Stage {
                 };
                 self.route.any()?.txn_offset_commit(version, &commit)?
             }
-            Refused::Produce => {
+            Refused::Produce | Refused::ProduceTv2 => {
+                let version = if api == Refused::Produce { 11 } else { 12 };
                 let batch = Batch::transactional(producer, 0, "refused");
                 let leader = self.route.leader(&partition)?;
-                leader.produce(11, Some(&id), &partition, &batch)?.error
+                leader
+                    .produce(version, Some(&id), &partition, &batch)?
+                    .error
+            }
+            Refused::EndTv2 => {
+                let commit = crate::wire::TransactionResult::Commit;
+                self.route.any()?.end_txn(5, &id, producer, commit)?.error
+            }
+            Refused::AddByBroker => {
+                let transaction = TransactionToAdd {
+                    transactional_id: &id,
+                    producer,
+                    verify_only: false,
+                    partitions: vec![partition],
+                };
+                let any = self.route.any()?;
+                let (whole, each) = any.add_partitions_to_txn_batched(5, &[transaction])?;
+                let first = each.first().and_then(|(_, errors)| errors.first());
+                first.map_or(whole, |(_, error)| *error)
             }
         };
         self.expect(
@@ -293,9 +319,8 @@ impl Stage {
         )
     }
 
-    /// InitProducerId without an id: so many are given one after the other, without a gap.
-    pub fn take_producer_ids(&mut self, count: usize) -> Outcome {
-        let mut last = None;
+    /// InitProducerId without an id: so many are given one after the other, from the one after `last` on without a gap.
+    pub fn take_producer_ids(&mut self, mut last: Option<i64>, count: usize) -> Outcome {
         let mut gaps = 0;
         for _ in 0..count {
             let found = self.plain_producer_id()?;
@@ -327,19 +352,22 @@ impl Stage {
         }
     }
 
-    /// InitProducerId without an id, until the block is used up: how it is refused then.
-    pub fn use_up_producer_ids(&mut self, allowed: &str) -> Outcome {
+    /// InitProducerId without an id, until the block is used up: how it is refused then, and the last one before.
+    pub fn use_up_producer_ids(&mut self, allowed: &str) -> Result<Option<i64>, Stop> {
         const MOST: usize = 5_000;
         let plain = crate::wire::InitProducerId {
             transactional_id: None,
             ..crate::wire::InitProducerId::plain("")
         };
         let mut error = ErrorCode::NONE;
+        let mut last = None;
         for _ in 0..MOST {
-            error = self.route.any()?.init_producer_id(2, plain)?.error;
+            let answer = self.route.any()?.init_producer_id(2, plain)?;
+            error = answer.error;
             if error != ErrorCode::NONE {
                 break;
             }
+            last = Some(answer.producer.id);
         }
         let request = "InitProducerId v2 without transactional id, to the end of the block";
         self.expect(
@@ -347,7 +375,8 @@ impl Stage {
             &error.to_string(),
             &[allowed],
             "KIP-98: producer ids come in blocks",
-        )
+        )?;
+        Ok(last)
     }
 
     /// InitProducerId v6 with enable2Pc of whoever may not.
@@ -409,6 +438,13 @@ impl Stage {
         let found = format!("{} and {}", first.0.batches.len(), answer.batches.len());
         let expected = format!("{} and {expected}", expected.min(1));
         self.expect(&request, &found, &[&expected], "KIP-74")
+    }
+
+    /// DescribeTransactions of some other id.
+    pub fn described(&mut self, id: &str, allowed: &str) -> Outcome {
+        let error = self.route.any()?.describe_transaction(id)?.error;
+        let request = format!("DescribeTransactions of {id:?}");
+        self.expect(&request, &error.to_string(), &[allowed], "KIP-664")
     }
 
     /// InitProducerId of an id of so many letters.

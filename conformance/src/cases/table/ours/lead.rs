@@ -1,7 +1,7 @@
 //! Leading: elections that the broker hears of, and which partition of a log an id belongs to.
 
 use super::{Case, ours};
-use crate::cases::stage::{Commit, Refused};
+use crate::cases::stage::{Abort, Commit, Refused};
 use crate::loopback::Order;
 use crate::wire::InitProducerId;
 
@@ -76,6 +76,61 @@ pub(super) const CASES: &[Case] = &[
                 )?;
             }
             s.restart_broker(false)
+        },
+    ),
+    ours(
+        "lead/04",
+        "a-follower-takes-over",
+        "Kafka's replication: a follower has what the leader has written",
+        "A replica that has followed knows the producers, the open and the aborted transactions, and the offsets.",
+        |s| {
+            s.complete(1, Abort, 4)?;
+            s.init()?;
+            s.begin()?;
+            s.produce(11, s.me(), 1)?;
+            s.add_offsets(3, s.me())?;
+            s.stage_offset(3, s.me(), 7)?;
+            s.switch();
+            s.ongoing(0)?;
+            s.end(4, s.me(), Abort)?;
+            s.settle()?;
+            s.switch();
+            for _ in 0..2 {
+                s.fail_over()?;
+                s.compare_all()?;
+                s.partition = 0;
+                s.produce(11, s.me(), 1)?;
+                s.fetch_offset(true)?;
+            }
+            s.produce(11, s.me(), 2)?;
+            s.end(s.end_version(), s.me(), Commit)?;
+            s.settle()?;
+            s.fail_over()?;
+            s.fetch_offset(true)?;
+            s.compare_all()
+        },
+    ),
+    ours(
+        "lead/05",
+        "an-unclean-election",
+        "unclean.leader.election.enable",
+        "What the new leader lacks never was: sequences go on where its log ends, a transaction whose marker is lost is open.",
+        |s| {
+            s.ongoing(1)?;
+            s.produce(11, s.me(), 1)?;
+            s.produce(11, s.me(), 2)?;
+            s.operate(Order::Lose(2))?;
+            s.look("[epoch 1 sequence 0 open 0] end 1 stable 0 aborted 0")?;
+            s.produce_again(3, "OUT_OF_ORDER_SEQUENCE_NUMBER at -1")?;
+            s.produce_again(1, "NONE at 1")?;
+            s.look("[epoch 1 sequence 1 open 0] end 2 stable 0 aborted 0")?;
+            s.end(4, s.me(), Abort)?;
+            s.settle()?;
+            s.look("[epoch 1 sequence 1 open -1] end 3 stable 3 aborted 1")?;
+            s.operate(Order::Lose(1))?;
+            s.look("[epoch 1 sequence 1 open 0] end 2 stable 0 aborted 0")?;
+            s.operate(Order::Lose(1))?;
+            s.look("[epoch 1 sequence 0 open 0] end 1 stable 0 aborted 0")
         },
     ),
 ];

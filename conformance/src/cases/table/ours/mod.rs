@@ -2,9 +2,11 @@
 //! profile of mutants only, so they are in no list of what a foreign broker is asked.
 
 mod disk;
+mod epoch;
 mod group;
 mod lead;
 mod load;
+mod party;
 mod rights;
 mod size;
 mod time;
@@ -21,6 +23,8 @@ pub(in crate::cases) fn all() -> Vec<Case> {
         disk::CASES,
         size::CASES,
         group::CASES,
+        party::CASES,
+        epoch::CASES,
         lead::CASES,
         rights::CASES,
     ]

@@ -2,9 +2,11 @@
 
 use super::{Case, ours};
 use crate::cases::stage::Damage;
-use crate::loopback::Order;
+use crate::loopback::{Blocks, Order};
 use crate::wire::InitProducerId;
 
+/// `transactional.id.expiration.ms`.
+const WEEK_MS: u64 = 7 * 24 * 3600 * 1000;
 const LIMITS: &str = "Kafka's limits on what a request may hold";
 
 pub(super) const CASES: &[Case] = &[
@@ -124,12 +126,69 @@ pub(super) const CASES: &[Case] = &[
         LIMITS,
         "Each block is used up before the next, and without one there is no producer id.",
         |s| {
-            s.take_producer_ids(65)?;
-            s.operate(Order::HoldProducerIds)?;
-            s.use_up_producer_ids("COORDINATOR_LOAD_IN_PROGRESS")?;
+            s.take_producer_ids(None, 65)?;
+            s.operate(Order::ProducerIds(Blocks::Refused))?;
+            let last = s.use_up_producer_ids("COORDINATOR_LOAD_IN_PROGRESS")?;
             s.operate(Order::LetGo)?;
             s.pass_ms(2_000)?;
-            s.take_producer_ids(45)
+            s.take_producer_ids(last, 45)
+        },
+    ),
+    ours(
+        "size/09",
+        "one-block-at-a-time",
+        "KIP-730: AllocateProducerIds, one request in flight",
+        "While a request for a block is not answered there is no other one, so that no block is lost.",
+        |s| {
+            s.operate(Order::ProducerIds(Blocks::Late))?;
+            let last = s.use_up_producer_ids("COORDINATOR_LOAD_IN_PROGRESS")?;
+            s.use_up_producer_ids("COORDINATOR_LOAD_IN_PROGRESS")?;
+            s.operate(Order::LetGo)?;
+            s.take_producer_ids(last, 45)
+        },
+    ),
+    ours(
+        "size/10",
+        "blocks-that-cannot-be-used",
+        "KIP-98: a producer id is given once",
+        "A block that was given before, has no ids or runs past the largest one is refused, and another one asked for.",
+        |s| {
+            for blocks in [Blocks::GivenBefore, Blocks::Empty, Blocks::PastTheEnd] {
+                s.operate(Order::StopClock)?;
+                s.operate(Order::ProducerIds(blocks))?;
+                let last = s.use_up_producer_ids("COORDINATOR_LOAD_IN_PROGRESS")?;
+                s.pass_ms(49)?;
+                s.use_up_producer_ids("COORDINATOR_LOAD_IN_PROGRESS")?;
+                s.pass_ms(1)?;
+                s.take_producer_ids(last, 25)?;
+            }
+            Ok(())
+        },
+    ),
+    ours(
+        "size/11",
+        "full-batches-of-tombstones",
+        "KAFKA-13099: ids that expire together are removed in few batches",
+        "Batches of tombstones are at least half full.",
+        |s| {
+            const ID: &str = "expiring-id";
+            const IDS: usize = 40;
+            const TIMES: &str = "transactional.id.expiration.ms";
+            // What is here already goes first.
+            s.operate(Order::StopClock)?;
+            s.pass_ms(WEEK_MS)?;
+            let ids: Vec<String> = (10..10 + IDS).map(|n| format!("{ID}{n}")).collect();
+            for id in &ids {
+                s.init_refused(InitProducerId::plain(id), &["NONE"], TIMES)?;
+            }
+            // Six of them fit into 300 bytes and two into 100, as Kafka counts a record.
+            let most = if s.is_tv2() { 6 } else { 2 };
+            s.operate(Order::FillLog((IDS * 2).div_ceil(most) as u32))?;
+            s.pass_ms(WEEK_MS)?;
+            for id in &ids {
+                s.described(id, "TRANSACTIONAL_ID_NOT_FOUND")?;
+            }
+            s.operate(Order::LetGo)
         },
     ),
     ours(
