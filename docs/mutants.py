@@ -2,18 +2,23 @@
 """Runs a sample of cargo-mutants' mutants from one build (docs/MUTATION.md).
 
 usage: mutants.py switch SAMPLE_JSON COPY   put the sampled mutants into COPY, a copy of this repository
-       mutants.py run TEST_BINARY SAMPLE_JSON COPY RESULTS
+       mutants.py run TEST_BINARY SAMPLE_JSON COPY RESULTS [PROCESSES]
 
 `switch` writes each function that has mutants in the sample with a `match` on FENCEPOST_MUTANT around copies of its body,
 one for each mutant, the text changed where cargo-mutants changes it. It then asks `cargo check` which copies do not
-compile, leaves those out, and lists them in COPY/unviable.txt. `run` runs the test once for each mutant that is left.
+compile, leaves those out, and lists them in COPY/unviable.txt. `run` runs the test once without a mutant, which has to
+pass, then once for each mutant that is left, up to the first difference or the end. A line of RESULTS is the outcome, the
+seconds and the mutant; those that are there already are not run again. The sample of `run` may be a part of `switch`'s.
 """
+import collections
+import concurrent.futures
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 CORES = "impl/src"
@@ -132,21 +137,42 @@ def switch(sample, copy):
     print(len(mutants) - len(left_out), "viable,", len(left_out), "not")
 
 
-def run(binary, sample, copy, results):
-    unviable = set(open(os.path.join(copy, "unviable.txt")).read().splitlines())
-    for mutant in json.load(open(sample)):
-        if mutant["name"] in unviable:
-            continue
+# A mutant that does not come to its end within this many times the time of none, and never less than the second number
+# in seconds, never will.
+SLOWER, AT_LEAST = 5, 120
+
+
+def run(binary, sample, copy, results, processes="1"):
+    def outcome(number, limit):
         began = time.time()
-        environment = {**os.environ, "FENCEPOST_MUTANT": str(mutant["id"])}
+        environment = {**os.environ, "FENCEPOST_MUTANT": str(number)}
         where = os.path.join(copy, "conformance")
         try:
-            done = subprocess.run([binary], cwd=where, env=environment, capture_output=True, timeout=300)
-            outcome = "killed" if done.returncode else "SURVIVED"
+            done = subprocess.run([binary], cwd=where, env=environment, capture_output=True, timeout=limit)
+            result = "killed" if done.returncode else "SURVIVED"
         except subprocess.TimeoutExpired:
-            outcome = "timeout"
-        with open(results, "a") as out:
-            out.write("%s\t%.1f s\t%s\n" % (outcome, time.time() - began, mutant["name"]))
+            result = "timeout"
+        return result, time.time() - began
+
+    passed, seconds = outcome(0, None)
+    if passed != "SURVIVED":
+        sys.exit("the test does not pass without a mutant")
+    print("%.1f s without a mutant" % seconds)
+    left_out = set(open(os.path.join(copy, "unviable.txt")).read().splitlines())
+    known = open(results).read().splitlines() if os.path.exists(results) else []
+    left_out |= {line.split("\t")[2] for line in known}
+    mutants = [it for it in json.load(open(sample)) if it["name"] not in left_out]
+    one_by_one = threading.Lock()
+
+    def judge(mutant):
+        result, took = outcome(mutant["id"], max(SLOWER * seconds, AT_LEAST))
+        with one_by_one, open(results, "a") as out:
+            out.write("%s\t%.1f s\t%s\n" % (result, took, mutant["name"]))
+
+    with concurrent.futures.ThreadPoolExecutor(int(processes)) as pool:
+        list(pool.map(judge, mutants))
+    outcomes = collections.Counter(line.split("\t")[0] for line in open(results))
+    print(", ".join("%d %s" % (count, word) for word, count in sorted(outcomes.items())))
 
 
 if __name__ == "__main__":
