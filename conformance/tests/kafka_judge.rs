@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use fencepost_conformance::cases::{
-    Configuration, Judge, Level, Options, Report, Verdict, Walks, run,
+    Configuration, Judge, Level, Options, Report, Verdict, Walks, judge_as_our_own, run,
 };
 use fencepost_conformance::kafka_server::StartError;
 
@@ -119,6 +119,25 @@ fn walks_then_restarts() {
         let restarted = all_pass(&judge, chosen(Level::Fault, &ids));
         assert_eq!(restarted.passed, 5, "{}", restarted.summary());
     }
+}
+
+/// What our own cores are held to beside lockstep: groups of several, limits, damage.
+#[test]
+fn cases_of_our_own_broker() {
+    let _one = ONE_KAFKA.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(judge) = judge(Configuration::OneNode, 2) else {
+        return;
+    };
+    let report = judge_as_our_own(&judge).expect("a broker");
+    println!("{}", report.summary());
+    let bad: Vec<String> = report
+        .cases
+        .iter()
+        .filter(|case| matches!(case.verdict, Verdict::Fail | Verdict::Inconclusive))
+        .map(|case| case.story())
+        .collect();
+    assert!(bad.is_empty(), "{} cases:\n{}", bad.len(), bad.join("\n"));
+    assert!(report.passed >= 20, "{}", report.summary());
 }
 
 #[test]

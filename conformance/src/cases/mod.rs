@@ -29,7 +29,7 @@ pub use case::{Case, Level, Need, Requirement};
 pub use judge::{Configuration, Judge};
 pub use known_failures::{KnownFailures, UnreadableLine};
 pub use listing::{CaseRow, Listing, UndrivenRow, list};
-pub use our_own::{MUTATION, OwnReport, OwnRun, judge_our_own};
+pub use our_own::{MUTATION, OwnReport, OwnRun, judge_as_our_own, judge_our_own};
 pub use probe::{LevelRow, Probe, probe};
 pub use report::{Format, UnknownFormat};
 pub use runner::{CaseResult, Options, Report, SuiteError, Verdict, run};

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Level;
 use super::judge::{Configuration, Judge};
-use super::runner::{CaseResult, Options, SuiteError, chosen, run_cases};
+use super::runner::{CaseResult, Options, Report, SuiteError, chosen, run_cases};
 use super::table::ours;
 use super::walk::Walks;
 use crate::loopback::{Loopback, LoopbackConfig};
@@ -121,6 +121,20 @@ fn config(asked: &OwnRun) -> LoopbackConfig {
         producer_id_block: 20,
         ..plain
     }
+}
+
+/// Asks any broker that we started what our own is asked: it skips what takes our clock, our disk or our log. What our
+/// cores are held to is what Apache Kafka answers, as far as it can be asked.
+///
+/// # Errors
+/// As [`run`](super::run).
+pub fn judge_as_our_own(judge: &Judge) -> Result<Report, SuiteError> {
+    let options = Options {
+        level: Some(Level::Fault),
+        judge: Some(judge.clone()),
+        ..Options::default()
+    };
+    run_cases(judge.bootstrap(), ours::all(), &options, |_| {})
 }
 
 /// Asks, one broker after the other, up to the first case that does not pass.

@@ -1,5 +1,6 @@
 //! What a run has to say.
 
+use super::catalogue::keeps_one_state;
 use super::judge::names;
 use super::{CrashPoints, Divergence, Exclusions, Judged};
 use fencepost_spec::properties::Id;
@@ -130,7 +131,7 @@ impl Report {
         let edges: u64 = self.runs.iter().map(|run| run.edges).sum();
         let hidden: u64 = self.runs.iter().map(|run| run.hidden_states).sum();
         if !self.ok {
-            return "The two sides differ, or a run was not finished: nothing is claimed."
+            return "The two sides differ, or a run was not finished or met a state in two forms: nothing is claimed."
                 .to_owned();
         }
         let proviso = if hidden == 0 {
@@ -148,9 +149,15 @@ impl Report {
 }
 
 impl Run {
-    /// Whether it is complete and without a divergence, and breaks exactly the properties that it should.
+    /// Whether it is complete and without a divergence, breaks exactly the properties that it should, and has one state of
+    /// production for each of the model's where that is known.
     pub fn is_ok(&self) -> bool {
-        self.complete && self.divergence.is_none() && self.properties.ok
+        self.complete && self.divergence.is_none() && self.properties.ok && !self.is_ambiguous()
+    }
+
+    /// Whether production keeps something of its own where all of it is known to follow from the model's state.
+    pub fn is_ambiguous(&self) -> bool {
+        self.hidden_states > 0 && keeps_one_state(&self.scenario, &self.rules)
     }
 }
 

@@ -12,6 +12,7 @@ mod desk;
 mod disk;
 mod fetches;
 mod frame;
+mod index;
 mod journal;
 mod operator;
 mod replicas;

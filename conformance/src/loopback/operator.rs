@@ -10,13 +10,15 @@ use fencepost::coordinator::{
 };
 use fencepost::error_code::ErrorCode;
 use fencepost::group::{self, GroupConfig, GroupCoordinator};
-use fencepost::partition::{AbortedIndex, Input, Partition, PartitionConfig, Snapshot, Stored};
+use fencepost::partition::{
+    AbortedIndex, AbortedTxn, Input, Partition, PartitionConfig, Snapshot, Stored,
+};
 use fencepost::types::{CoordinatorEpoch, TopicPartition};
 
-use super::LoopbackConfig;
 use super::broker::{Broker, Work};
 use super::controller::Blocks;
 use super::topics::LEADER_EPOCH;
+use super::{LoopbackConfig, index};
 
 /// What is done to the broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -341,6 +343,8 @@ fn stored(of: &Partition, gently: bool) -> Option<Stored> {
     let (snapshot, aborted) = if gently {
         let taken = of.snapshot();
         let read = Snapshot::from_bytes(taken.offset, &taken.to_bytes()).ok()?;
+        let listed: Vec<AbortedTxn> = of.aborted().iter().copied().collect();
+        assert_eq!(listed, index::aborted(&batches), "the transaction index");
         let index = AbortedIndex::from_bytes(&of.aborted().to_bytes()).ok()?;
         (Some(read), index)
     } else {

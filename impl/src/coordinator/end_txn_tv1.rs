@@ -76,15 +76,14 @@ pub(super) fn judge(
     Ok(row(slot.current().state, result))
 }
 
-/// The decided transaction: its epoch is the one that it was written with, which the markers carry.
+/// The decided transaction: its epoch is the one that it was written with, which the markers carry. There is no next
+/// identity: only a kept transaction has one, and that is not ended here.
 pub(super) fn prepared(
     stored: &TransactionMetadata,
     state: TransactionState,
     now: Timestamp,
 ) -> TransactionMetadata {
     TransactionMetadata {
-        next_producer_id: None,
-        next_producer_epoch: None,
         client_transaction_version: TransactionVersion::V0,
         ..stored.changed(state, now)
     }

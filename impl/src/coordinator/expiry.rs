@@ -8,9 +8,8 @@ use std::sync::Arc;
 use super::effect::{Effect, Effects};
 use super::input::AppendOutcome;
 use super::load::Ownership;
-use super::partition_set::PartitionSet;
 use super::state_transitions::TransactionState;
-use super::transaction_metadata::{Pending, Slot, Stage, TransactionMetadata};
+use super::transaction_metadata::{Pending, Slot, Stage};
 use super::{Coordinator, LedPartition, txn_log};
 use crate::types::{Timestamp, TransactionalId};
 
@@ -63,10 +62,7 @@ impl LedPartition {
             let Some(from) = self.get(id).map(|slot| slot.current().clone()) else {
                 continue;
             };
-            let to = TransactionMetadata {
-                partitions: PartitionSet::default(),
-                ..from.changed(TransactionState::Dead, now)
-            };
+            let to = from.changed(TransactionState::Dead, now);
             self.pend(
                 id,
                 Pending {

@@ -80,18 +80,16 @@ impl Group {
         Ok(Admitted::Known(join.member_id.clone()))
     }
 
-    /// Whether the member is of the group's kind and shares a protocol with everybody else.
+    /// Whether the member is of the group's kind and shares a protocol with all members. As in Kafka 4.4, a member counts
+    /// as it is now: it cannot leave behind the only protocol that all know.
     fn understands(&self, join: &JoinGroup) -> bool {
         if join.protocol_type.is_empty() || join.protocols.is_empty() {
             return false;
         }
-        let others = || self.members.iter().filter(|(id, _)| **id != join.member_id);
-        others().next().is_none()
+        let known_to_all = |name: &str| self.members.values().all(|member| member.knows(name));
+        self.members.is_empty()
             || (self.protocol_type == join.protocol_type
-                && join
-                    .protocols
-                    .iter()
-                    .any(|(name, _)| others().all(|(_, member)| member.knows(name))))
+                && join.protocols.iter().any(|(name, _)| known_to_all(name)))
     }
 
     /// A static member that has restarted takes the place of its predecessor, and its assignment. In a stable group that

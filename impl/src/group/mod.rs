@@ -205,8 +205,8 @@ impl GroupCoordinator {
     }
 
     /// The offsets at the high watermark.
-    #[must_use]
-    pub fn replicated_offsets(&self) -> &Offsets {
+    #[cfg(test)]
+    fn replicated_offsets(&self) -> &Offsets {
         self.offsets.replicated()
     }
 

@@ -23,18 +23,9 @@ impl GroupCoordinator {
         } else {
             self.offsets.replicated()
         };
-        // Asked for everything, a plain fetch knows nothing of partitions that are only staged.
-        let partitions = fetch.partitions.unwrap_or_else(|| {
-            let mut all = offsets.partitions_of(&fetch.group);
-            all.retain(|partition| {
-                let key = OffsetCommitKey {
-                    group: fetch.group.clone(),
-                    partition: partition.clone(),
-                };
-                fetch.require_stable || offsets.committed(&key).is_some()
-            });
-            all
-        });
+        // As in Kafka 4.4, a fetch of everything knows nothing of partitions that are only staged, stable or not.
+        let everything = || offsets.committed_of(&fetch.group).cloned().collect();
+        let partitions = fetch.partitions.unwrap_or_else(everything);
         let line = |partition: TopicPartition| {
             let key = OffsetCommitKey {
                 group: fetch.group.clone(),

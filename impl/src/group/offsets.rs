@@ -51,9 +51,17 @@ impl Offsets {
         self.stagers.contains_key(key)
     }
 
+    /// The partitions of a group that have a committed offset.
+    pub(super) fn committed_of<'a>(
+        &'a self,
+        group: &'a GroupId,
+    ) -> impl Iterator<Item = &'a TopicPartition> {
+        of_group(&self.committed, group).map(|(key, _)| &key.partition)
+    }
+
     /// The partitions of a group that have a committed or a staged offset.
     pub(super) fn partitions_of(&self, group: &GroupId) -> Vec<TopicPartition> {
-        let committed = of_group(&self.committed, group).map(|(key, _)| &key.partition);
+        let committed = self.committed_of(group);
         let staged = of_group(&self.stagers, group).map(|(key, _)| &key.partition);
         let all: BTreeSet<&TopicPartition> = committed.chain(staged).collect();
         all.into_iter().cloned().collect()

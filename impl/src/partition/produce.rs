@@ -65,13 +65,9 @@ impl Partition {
         if header.is_control || !counts_agree || !sequence_given {
             return Err(ErrorCode::InvalidRecord);
         }
-        if header.is_transactional {
-            if header.producer.is_none() {
-                return Err(ErrorCode::InvalidRecord);
-            }
-            if produce.transactional_id.is_none() {
-                return Err(ErrorCode::TransactionalIdAuthorizationFailed);
-            }
+        // As in Kafka 4.4, a batch that names no producer is nobody's transaction, whatever it says of itself.
+        if header.is_transactional && produce.transactional_id.is_none() {
+            return Err(ErrorCode::TransactionalIdAuthorizationFailed);
         }
         Ok(batch)
     }

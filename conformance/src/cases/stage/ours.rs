@@ -440,6 +440,12 @@ impl Stage {
         self.expect(&request, &found, &[&expected], "KIP-74")
     }
 
+    /// When the active id's transaction began, in milliseconds since 1970.
+    pub fn began(&mut self) -> Result<i64, Stop> {
+        let id = self.id();
+        Ok(self.route.any()?.describe_transaction(&id)?.start_time_ms)
+    }
+
     /// DescribeTransactions of some other id.
     pub fn described(&mut self, id: &str, allowed: &str) -> Outcome {
         let error = self.route.any()?.describe_transaction(id)?.error;

@@ -19,9 +19,7 @@ fn what_is_not_one_batch_of_data_is_refused() {
     corrupt[62] ^= 1;
     let mut control = Data::txn(1, 0, 0).batch();
     control.is_control = true;
-    let mut nobody = Data::txn(1, 0, 0).batch();
-    nobody.producer = None;
-    let cases: [(&str, Bytes, ErrorCode); 7] = [
+    let cases: [(&str, Bytes, ErrorCode); 6] = [
         ("empty", Bytes::new(), InvalidRecord),
         ("two", two, InvalidRecord),
         ("cut", good.slice(..70), CorruptMessage),
@@ -29,11 +27,6 @@ fn what_is_not_one_batch_of_data_is_refused() {
         (
             "control",
             control.write().unwrap().bytes().clone(),
-            InvalidRecord,
-        ),
-        (
-            "nobody's transaction",
-            nobody.write().unwrap().bytes().clone(),
             InvalidRecord,
         ),
         ("no sequence", Data::txn(1, 0, -1).bytes(), InvalidRecord),
@@ -51,6 +44,23 @@ fn what_is_not_one_batch_of_data_is_refused() {
         assert_eq!(produced(&effects), Some(Err(code)), "{name}");
         assert_eq!(leader.partition, before, "{name}");
     }
+}
+
+#[test]
+fn a_batch_without_a_producer_is_nobodys_transaction() {
+    let mut nobody = Data::txn(1, 0, 0).batch();
+    nobody.producer = None;
+    let mut leader = Leader::tv1();
+    let effects = leader.step(Input::Produce(Produce {
+        request: RequestId(1),
+        transactional_id: Some(TransactionalId::new("t")),
+        support: TransactionSupport::Verify,
+        acks: Acks::Leader,
+        records: nobody.write().unwrap().bytes().clone(),
+    }));
+    assert!(matches!(produced(&effects), Some(Ok(_))), "{effects:?}");
+    assert_eq!(leader.partition.producers().ongoing().count(), 0);
+    assert_eq!(leader.partition.parked().count(), 0);
 }
 
 #[test]

@@ -25,12 +25,18 @@ pub(super) const CASES: &[Case] = &[
             s.commit_as(&member, 3, "NONE")?;
             s.ask_to_join("stranger", None, RANGE, "UNKNOWN_MEMBER_ID")?;
             s.ask_to_join(
+                &member.member_id,
+                None,
+                ("other", 30_000),
+                "INCONSISTENT_GROUP_PROTOCOL",
+            )?;
+            s.ask_to_join(
                 "",
                 Some("one"),
                 ("other", 30_000),
                 "INCONSISTENT_GROUP_PROTOCOL",
             )?;
-            let again = s.ask_to_join(&member.member_id, None, ("other", 6_000), "NONE")?;
+            let again = s.ask_to_join(&member.member_id, None, ("range", 6_000), "NONE")?;
             s.beat(&member, "ILLEGAL_GENERATION")?;
             s.sync(&again, "NONE")?;
             s.beat(&again, "NONE")?;
@@ -78,6 +84,8 @@ pub(super) const CASES: &[Case] = &[
             };
             s.empty(1)?;
             s.add_offsets(3, s.me())?;
+            // Nobody makes a group by naming a member of it.
+            s.ask_to_join("somebody", None, ("range", 30_000), "UNKNOWN_MEMBER_ID")?;
             s.commit_as(&named, 9, "ILLEGAL_GENERATION")?;
             s.stage_refused(3, named.clone(), &["ILLEGAL_GENERATION"], "KIP-447")?;
             s.commit_plainly(3)?;

@@ -24,6 +24,11 @@ const OTHER: Terms = Terms {
     protocols: &["sticky", "range"],
     ..PLAIN
 };
+/// Only the other one.
+const STICKY: Terms = Terms {
+    protocols: &["sticky"],
+    ..PLAIN
+};
 /// A static member.
 const STATIC: Terms = Terms {
     instance_id: Some("one"),
@@ -369,14 +374,17 @@ pub(super) const CASES: &[Case] = &[
             s.joined(&mut b, "generation 3 by range, a leads []")?;
             assigned(s, &mut a, &mut b)?;
             // A third one knows none of what both know.
-            let mut c = s.seat(
-                "c",
-                Terms {
-                    protocols: &["sticky"],
-                    ..PLAIN
-                },
-            );
-            s.join_at_once(&mut c, "INCONSISTENT_GROUP_PROTOCOL")
+            let mut c = s.seat("c", STICKY);
+            s.join_at_once(&mut c, "INCONSISTENT_GROUP_PROTOCOL")?;
+            c.change(Terms {
+                protocols: &[],
+                ..PLAIN
+            });
+            s.join_at_once(&mut c, "INCONSISTENT_GROUP_PROTOCOL")?;
+            // Nor do members of both leave it behind.
+            a.change(STICKY);
+            s.join_at_once(&mut a, "INCONSISTENT_GROUP_PROTOCOL")?;
+            s.beat(&a.member, "NONE")
         },
     ),
     ours(

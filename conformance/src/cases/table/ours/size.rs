@@ -49,22 +49,22 @@ pub(super) const CASES: &[Case] = &[
                 (Damage::Overflow, "INVALID_RECORD"),
                 (Damage::Control, "INVALID_RECORD"),
                 (Damage::NoSequence, "INVALID_RECORD"),
-                (Damage::NoProducer, "INVALID_RECORD"),
                 (Damage::NoId, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
             ] {
                 s.produce_damaged(damage, allowed)?;
             }
             s.compare_all()?;
             s.partition = 0;
-            s.produce(11, s.me(), 0)
+            s.produce(11, s.me(), 0)?;
+            // What names no producer is nobody's transaction.
+            s.produce_damaged(Damage::NoProducer, "NONE")
         },
     ),
     ours(
         "size/03",
         "every-offset-of-a-group",
         LIMITS,
-        "A fetch that names no partition gives all that are committed, and where stable ones are asked for those that are \
-         staged, too.",
+        "A fetch that names no partition gives all that are committed, stable or not, and none that are only staged.",
         |s| {
             s.empty(1)?;
             s.fetch_every_offset(false, "")?;
@@ -74,7 +74,11 @@ pub(super) const CASES: &[Case] = &[
             s.add_offsets(3, s.me())?;
             s.stage_offset(3, s.me(), 7)?;
             s.fetch_every_offset(false, "/0 NONE 3")?;
-            s.fetch_every_offset(true, "/0 NONE 3; /1 UNSTABLE_OFFSET_COMMIT -1")
+            s.fetch_every_offset(true, "/0 NONE 3")?;
+            s.partition = 0;
+            s.stage_offset(3, s.me(), 8)?;
+            s.fetch_every_offset(false, "/0 NONE 3")?;
+            s.fetch_every_offset(true, "/0 UNSTABLE_OFFSET_COMMIT -1")
         },
     ),
     ours(

@@ -131,6 +131,13 @@ pub(super) const CASES: &[Case] = &[
             s.list(&[], true, -1, "NONE [Ongoing]")?;
             s.list(&[], false, -1, "NONE []")?;
             s.list(&["Empty"], true, -1, "NONE []")?;
+            // What never began counts as begun at -1.
+            let began = s.began()?;
+            s.switch();
+            s.empty(1)?;
+            s.list(&["Empty"], true, began + 59_999, "NONE [Empty]")?;
+            s.list(&["Empty"], true, began + 60_000, "NONE []")?;
+            s.switch();
             s.pass_ms(1)?;
             s.describe()?;
             s.pass_ms(1)?;
