@@ -10,6 +10,7 @@ mod broker;
 mod controller;
 mod desk;
 mod disk;
+mod effects;
 mod fetches;
 mod frame;
 mod index;

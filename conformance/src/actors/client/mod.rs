@@ -5,8 +5,11 @@
 //! request an answer belongs to, which copy of a batch). Nothing here decides what the transaction manager decides.
 
 mod abstraction;
+mod answers;
 mod application;
 mod gap;
+mod outgoing;
+mod resend;
 mod shell;
 
 pub use gap::Gap;

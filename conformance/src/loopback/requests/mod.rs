@@ -6,6 +6,7 @@ mod describe;
 mod identities;
 mod markers;
 mod members;
+mod offset_fetch;
 mod offsets;
 mod records;
 mod versions;
@@ -65,7 +66,7 @@ pub(super) static APIS: [Api; 24] = [
     api_of(2, (1, 7), &shapes::LIST_OFFSETS, records::list_offsets),
     api_of(3, (0, 12), &shapes::METADATA, cluster::metadata),
     api_of(8, (2, 8), &shapes::OFFSET_COMMIT, offsets::offset_commit),
-    api_of(9, (1, 7), &shapes::OFFSET_FETCH, offsets::offset_fetch),
+    api_of(9, (1, 7), &shapes::OFFSET_FETCH, offset_fetch::offset_fetch),
     api_of(
         10,
         (0, 3),

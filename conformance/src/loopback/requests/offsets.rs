@@ -1,30 +1,25 @@
-//! OffsetCommit, OffsetFetch, TxnOffsetCommit.
+//! OffsetCommit and TxnOffsetCommit.
 
 use bytes::Bytes;
 use fencepost::error_code::ErrorCode;
-use fencepost::group::{
-    Answer, Input, MemberIdentity, OffsetCommit, OffsetFetch, OffsetToCommit, TxnOffsetCommit,
-};
+use fencepost::group::{Input, MemberIdentity, OffsetCommit, OffsetToCommit, TxnOffsetCommit};
 use fencepost::types::{
     GenerationId, GroupId, GroupInstanceId, LeaderEpoch, MemberId, Offset, ProducerEpoch,
-    ProducerId, ProducerIdAndEpoch, TopicPartition, TransactionalId,
+    ProducerId, ProducerIdAndEpoch, TransactionalId,
 };
 use kafka_protocol::messages::offset_commit_response::{
     OffsetCommitResponsePartition, OffsetCommitResponseTopic,
-};
-use kafka_protocol::messages::offset_fetch_response::{
-    OffsetFetchResponsePartition, OffsetFetchResponseTopic,
 };
 use kafka_protocol::messages::txn_offset_commit_response::{
     TxnOffsetCommitResponsePartition, TxnOffsetCommitResponseTopic,
 };
 use kafka_protocol::messages::{
-    OffsetCommitRequest, OffsetCommitResponse, OffsetFetchRequest, OffsetFetchResponse, TopicName,
-    TxnOffsetCommitRequest, TxnOffsetCommitResponse,
+    OffsetCommitRequest, OffsetCommitResponse, TopicName, TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
 };
 use kafka_protocol::protocol::StrBytes;
 
-use super::{Asked, Plan, only, partition, text};
+use super::{Asked, Plan, only, partition};
 use crate::loopback::answer::{Part, body};
 use crate::loopback::desk::Desk;
 use crate::wire::WireError;
@@ -37,18 +32,52 @@ fn member(generation: i32, member_id: &StrBytes, instance_id: Option<&StrBytes>)
     }
 }
 
-/// One offset of a request; none for an offset that no log has.
-fn offset(
-    topic: &TopicName,
+/// What a request says of one partition.
+struct Line {
     index: i32,
-    (offset, leader_epoch): (i64, i32),
-    metadata: Option<&StrBytes>,
-) -> Option<OffsetToCommit> {
+    offset: i64,
+    leader_epoch: i32,
+    metadata: Option<StrBytes>,
+}
+
+/// The offsets of a request, topic by topic, and what was asked about; no offsets where one of them is none that a log
+/// has.
+fn offsets<T>(
+    topics: Vec<T>,
+    lines: impl Fn(T) -> (TopicName, Vec<Line>),
+) -> (Asked, Option<Vec<OffsetToCommit>>) {
+    let mut asked = Asked::new();
+    let mut offsets = Some(Vec::new());
+    for (name, lines) in topics.into_iter().map(lines) {
+        let indexes = lines.iter().map(|line| line.index).collect();
+        for line in lines {
+            offsets = offsets.zip(offset(&name, line)).map(|(mut all, it)| {
+                all.push(it);
+                all
+            });
+        }
+        asked.push((name, indexes));
+    }
+    (asked, offsets)
+}
+
+/// One offset of a request; none for an offset that no log has.
+fn offset(topic: &TopicName, line: Line) -> Option<OffsetToCommit> {
     Some(OffsetToCommit {
-        partition: partition(topic, index),
-        offset: Offset::from_wire(offset)?,
-        leader_epoch: LeaderEpoch::from_wire(leader_epoch),
-        metadata: metadata.map_or_else(String::new, |it| it.to_string()),
+        partition: partition(topic, line.index),
+        offset: Offset::from_wire(line.offset)?,
+        leader_epoch: LeaderEpoch::from_wire(line.leader_epoch),
+        metadata: line.metadata.map_or_else(String::new, |it| it.to_string()),
+    })
+}
+
+/// The error of each partition that was asked about.
+fn errors(asked: Asked, part: &Part) -> impl Iterator<Item = (TopicName, Vec<(i32, i16)>)> {
+    asked.into_iter().map(|(name, indexes)| {
+        let error = |index| part.error_of(&partition(&name, index)).code();
+        let lines = indexes.into_iter().map(|index| (index, error(index)));
+        let lines = lines.collect();
+        (name, lines)
     })
 }
 
@@ -60,26 +89,16 @@ pub(super) fn offset_commit(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, W
         &request.member_id,
         request.group_instance_id.as_ref(),
     );
-    let mut asked = Asked::new();
-    let mut offsets: Option<Vec<OffsetToCommit>> = Some(Vec::new());
-    for topic in request.topics {
-        let read = topic.partitions.iter().map(|it| {
-            let at = (it.committed_offset, it.committed_leader_epoch);
-            offset(
-                &topic.name,
-                it.partition_index,
-                at,
-                it.committed_metadata.as_ref(),
-            )
+    let (asked, offsets) = offsets(request.topics, |topic| {
+        let lines = topic.partitions.into_iter().map(|it| Line {
+            index: it.partition_index,
+            offset: it.committed_offset,
+            leader_epoch: it.committed_leader_epoch,
+            metadata: it.committed_metadata,
         });
-        let read: Option<Vec<OffsetToCommit>> = read.collect();
-        offsets = offsets.zip(read).map(|(mut all, more)| {
-            all.extend(more);
-            all
-        });
-        let indexes = topic.partitions.iter().map(|it| it.partition_index);
-        asked.push((topic.name, indexes.collect()));
-    }
+        let lines = lines.collect();
+        (topic.name, lines)
+    });
     match offsets {
         None => desk.shell(ErrorCode::InvalidRequest),
         Some(offsets) => desk.group(&group.clone(), |request| {
@@ -93,11 +112,11 @@ pub(super) fn offset_commit(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, W
     }
     Ok(Plan::Parts(Box::new(move |parts| {
         let part = only(parts);
-        let topics = asked.into_iter().map(|(name, indexes)| {
-            let lines = indexes.into_iter().map(|index| {
+        let topics = errors(asked, &part).map(|(name, lines)| {
+            let lines = lines.into_iter().map(|(index, error)| {
                 OffsetCommitResponsePartition::default()
                     .with_partition_index(index)
-                    .with_error_code(part.error_of(&partition(&name, index)).code())
+                    .with_error_code(error)
             });
             let lines = lines.collect();
             OffsetCommitResponseTopic::default()
@@ -121,26 +140,16 @@ pub(super) fn txn_offset_commit(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Pla
     );
     let producer = ProducerId::from_wire(request.producer_id.0)
         .zip(ProducerEpoch::from_wire(request.producer_epoch));
-    let mut asked = Asked::new();
-    let mut offsets: Option<Vec<OffsetToCommit>> = Some(Vec::new());
-    for topic in request.topics {
-        let read = topic.partitions.iter().map(|it| {
-            let at = (it.committed_offset, it.committed_leader_epoch);
-            offset(
-                &topic.name,
-                it.partition_index,
-                at,
-                it.committed_metadata.as_ref(),
-            )
+    let (asked, offsets) = offsets(request.topics, |topic| {
+        let lines = topic.partitions.into_iter().map(|it| Line {
+            index: it.partition_index,
+            offset: it.committed_offset,
+            leader_epoch: it.committed_leader_epoch,
+            metadata: it.committed_metadata,
         });
-        let read: Option<Vec<OffsetToCommit>> = read.collect();
-        offsets = offsets.zip(read).map(|(mut all, more)| {
-            all.extend(more);
-            all
-        });
-        let indexes = topic.partitions.iter().map(|it| it.partition_index);
-        asked.push((topic.name, indexes.collect()));
-    }
+        let lines = lines.collect();
+        (topic.name, lines)
+    });
     match (producer, offsets) {
         (None, _) => desk.shell(ErrorCode::InvalidProducerIdMapping),
         (Some(_), None) => desk.shell(ErrorCode::InvalidRequest),
@@ -163,11 +172,11 @@ pub(super) fn txn_offset_commit(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Pla
     }
     Ok(Plan::Parts(Box::new(move |parts| {
         let part = only(parts);
-        let topics = asked.into_iter().map(|(name, indexes)| {
-            let lines = indexes.into_iter().map(|index| {
+        let topics = errors(asked, &part).map(|(name, lines)| {
+            let lines = lines.into_iter().map(|(index, error)| {
                 TxnOffsetCommitResponsePartition::default()
                     .with_partition_index(index)
-                    .with_error_code(part.error_of(&partition(&name, index)).code())
+                    .with_error_code(error)
             });
             let lines = lines.collect();
             TxnOffsetCommitResponseTopic::default()
@@ -179,68 +188,4 @@ pub(super) fn txn_offset_commit(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Pla
             &TxnOffsetCommitResponse::default().with_topics(topics.collect()),
         )
     })))
-}
-
-pub(super) fn offset_fetch(desk: &mut Desk<'_>, bytes: Bytes) -> Result<Plan, WireError> {
-    let (request, version): (OffsetFetchRequest, i16) = (desk.decode(bytes)?, desk.version());
-    let group = GroupId::new(&request.group_id);
-    let partitions = request.topics.map(|topics| {
-        let all = topics.iter().flat_map(|topic| {
-            let indexes = topic.partition_indexes.iter();
-            indexes.map(|index| partition(&topic.name, *index))
-        });
-        all.collect::<Vec<TopicPartition>>()
-    });
-    desk.group(&group.clone(), |token| {
-        Input::OffsetFetch(OffsetFetch {
-            request: token,
-            group,
-            partitions,
-            require_stable: request.require_stable,
-        })
-    });
-    Ok(Plan::Parts(Box::new(move |parts| {
-        let part = only(parts);
-        let code = part.error().code();
-        let answer = OffsetFetchResponse::default().with_topics(fetched(part));
-        let answer = if version >= 2 {
-            answer.with_error_code(code)
-        } else {
-            answer
-        };
-        body(version, &answer)
-    })))
-}
-
-fn fetched(part: Part) -> Vec<OffsetFetchResponseTopic> {
-    let lines = match part {
-        Part::Group(Answer::OffsetFetch(Ok(lines))) => lines,
-        Part::Group(_) | Part::Coordinator(_) | Part::Data(_) | Part::Shell(_) => Vec::new(),
-    };
-    let mut topics: Vec<OffsetFetchResponseTopic> = Vec::new();
-    for (at, result) in lines {
-        let line = OffsetFetchResponsePartition::default()
-            .with_partition_index(at.partition)
-            .with_committed_offset(-1)
-            .with_metadata(Some(text("")));
-        let line = match result {
-            Err(code) => line.with_error_code(code.code()),
-            Ok(None) => line,
-            Ok(Some(found)) => line
-                .with_committed_offset(found.value.offset.get())
-                .with_metadata(Some(text(&found.value.metadata))),
-        };
-        match topics
-            .iter_mut()
-            .find(|topic| topic.name.as_str() == at.topic.as_str())
-        {
-            Some(topic) => topic.partitions.push(line),
-            None => topics.push(
-                OffsetFetchResponseTopic::default()
-                    .with_name(TopicName(text(at.topic.as_str())))
-                    .with_partitions(vec![line]),
-            ),
-        }
-    }
-    topics
 }

@@ -1,19 +1,20 @@
 //! A data partition at its leader: the partition core, with what is on its disk while it is stopped.
 
+mod abstraction;
+mod batch;
+
+pub(super) use abstraction::{abstract_leading, abstract_leading_without_log};
+pub(super) use batch::{abstract_batch, seed_batch};
+
 use super::recovery::Disk;
 use super::{Difference, Frame, Outbox, Write};
-use crate::map::{self, Clock, PartitionToken, Unmapped, partition_answer};
-use bytes::Bytes;
-use fencepost::batch::{ControlRecord, RecordBatch};
+use crate::map::{self, Clock, PartitionToken, partition_answer};
+use fencepost::batch::RecordBatch;
 use fencepost::error_code::ErrorCode as ImplError;
-use fencepost::partition::{
-    Effect, Input, Parked as ImplParked, Partition, PartitionConfig, Snapshot, Stored,
-    TransactionSupport,
-};
-use fencepost::types::{LeaderEpoch, Offset as ImplOffset, RequestId};
+use fencepost::partition::{Effect, Input, Partition, PartitionConfig, Snapshot, Stored};
+use fencepost::types::{LeaderEpoch, Offset as ImplOffset};
 use fencepost_spec::error_code::ErrorCode;
 use fencepost_spec::message::*;
-use fencepost_spec::partition as s;
 use fencepost_spec::types::*;
 
 /// What a stopped replica has on its disk.
@@ -159,7 +160,10 @@ impl Replica {
         let waiting = core
             .parked()
             .map(|(request, parked)| {
-                Ok((abstract_parked(self.index, core, request, parked)?, request))
+                Ok((
+                    abstraction::abstract_parked(self.index, core, request, parked)?,
+                    request,
+                ))
             })
             .collect::<Result<Vec<_>, Difference>>()?
             .into_iter()
@@ -315,28 +319,6 @@ impl Replica {
         Ok(())
     }
 
-    /// The partition that the model would have in its place, in the form of [`crate::map::normal_partition`].
-    ///
-    /// # Errors
-    /// [`Difference`] for a state that the model cannot say.
-    pub fn abstract_state(&self, applied: Option<Offset>) -> Result<s::Partition, Difference> {
-        let empty = s::Partition::new(self.index, Default::default());
-        let mut partition = match &self.state {
-            State::Deleted => s::Partition {
-                deleted: true,
-                ..empty
-            },
-            State::Stopped(stopped) => abstract_stopped(empty, &stopped.stored)?,
-            State::Leading(core) => abstract_leading(empty, core)?,
-        };
-        partition.applied = applied.unwrap_or(partition.log_end);
-        partition.snapshot = match &self.snapshot {
-            None => None,
-            Some(snapshot) => Some(Box::new(abstract_snapshot(snapshot)?)),
-        };
-        Ok(partition)
-    }
-
     /// The first offset that is not decided and replicated.
     pub(super) fn last_stable_offset(&self) -> Result<Option<Offset>, Difference> {
         match &self.state {
@@ -369,252 +351,4 @@ fn free_copy(core: &Partition, token: PartitionToken) -> Result<u8, Difference> 
         }
     }
     Err(Difference::ThirdCopy)
-}
-
-fn abstract_stopped(empty: s::Partition, stored: &Stored) -> Result<s::Partition, Difference> {
-    let log_end = stored
-        .batches
-        .last()
-        .map_or(ImplOffset::ZERO, RecordBatch::next_offset);
-    Ok(s::Partition {
-        log: stored
-            .batches
-            .iter()
-            .map(abstract_batch)
-            .collect::<Result<_, _>>()?,
-        log_end: map::spec_offset(log_end)?,
-        high_watermark: map::spec_offset(stored.high_watermark)?,
-        recovering: true,
-        ..empty
-    })
-}
-
-/// The parts that a partition core keeps, for data and offsets partitions alike.
-pub(super) fn abstract_leading(
-    empty: s::Partition,
-    core: &Partition,
-) -> Result<s::Partition, Difference> {
-    let log = core.log();
-    let mut partition = abstract_leading_without_log(empty, core)?;
-    partition.log = log
-        .batches_from(log.start_offset())
-        .map(abstract_batch)
-        .collect::<Result<_, _>>()?;
-    Ok(partition)
-}
-
-/// The same but for the records.
-pub(super) fn abstract_leading_without_log(
-    empty: s::Partition,
-    core: &Partition,
-) -> Result<s::Partition, Difference> {
-    let log = core.log();
-    let aborted = core.aborted().iter().map(|it| {
-        Ok(s::AbortedTxn {
-            producer_id: map::spec_producer_id(it.producer_id)?,
-            first: map::spec_offset(it.first_offset)?,
-            last: map::spec_offset(it.last_offset)?,
-        })
-    });
-    let verification = core.verifications().iter().map(|(id, entry)| {
-        Ok(s::VerificationEntry {
-            producer_id: map::spec_producer_id(id)?,
-            epoch: map::spec_producer_epoch(entry.epoch),
-            lowest_sequence: entry
-                .lowest_sequence
-                .map_or(Sequence::FIRST, map::spec_sequence),
-            version: if entry.supports_epoch_bump {
-                TransactionVersion::Tv2
-            } else {
-                TransactionVersion::Tv1
-            },
-        })
-    });
-    let waiting = core.waiting().map(|(reached, request, answer)| {
-        let token = PartitionToken::unpack(request);
-        Ok(s::Waiting {
-            offset: map::spec_offset(ImplOffset::new(reached.get() - 1))?,
-            answer: partition_answer(empty.index, token, answer)?,
-        })
-    });
-    let unreplicated = core.unreplicated().map(|it| {
-        let first = map::spec_offset(it.first_offset)?;
-        Ok((first, map::spec_offset(it.last_offset)?))
-    });
-    let mut partition = s::Partition {
-        unreplicated: unreplicated.collect::<Result<_, Unmapped>>()?,
-        log_end: map::spec_offset(log.end_offset())?,
-        high_watermark: map::spec_offset(core.high_watermark())?,
-        producers: core
-            .producers()
-            .iter()
-            .map(|(id, state)| abstract_producer(id, state))
-            .collect::<Result<_, _>>()?,
-        parked: core
-            .parked()
-            .map(|(request, parked)| abstract_parked(empty.index, core, request, parked))
-            .collect::<Result<_, _>>()?,
-        verification: verification.collect::<Result<_, Unmapped>>()?,
-        aborted: aborted.collect::<Result<_, Unmapped>>()?,
-        waiting: waiting.collect::<Result<_, Unmapped>>()?,
-        ..empty
-    };
-    partition.parked.sort_unstable();
-    partition.waiting.sort_unstable();
-    partition.verification.sort_unstable();
-    Ok(partition)
-}
-
-fn abstract_producer(
-    id: fencepost::types::ProducerId,
-    state: &fencepost::partition::ProducerState,
-) -> Result<s::ProducerEntry, Unmapped> {
-    let batches = state.batches.iter().map(|batch| {
-        Ok(s::Batch {
-            sequence: map::spec_sequence(batch.first_sequence()),
-            offset: map::spec_offset(batch.first_offset())?,
-        })
-    });
-    Ok(s::ProducerEntry {
-        producer_id: map::spec_producer_id(id)?,
-        epoch: map::spec_producer_epoch(state.epoch),
-        coordinator_epoch: state
-            .coordinator_epoch
-            .map(map::spec_coordinator_epoch)
-            .transpose()?,
-        batches: batches.collect::<Result<_, Unmapped>>()?,
-        open: state
-            .current_txn_first_offset
-            .map(map::spec_offset)
-            .transpose()?,
-    })
-}
-
-fn abstract_snapshot(snapshot: &Snapshot) -> Result<s::Snapshot, Difference> {
-    Ok(s::Snapshot {
-        offset: map::spec_offset(snapshot.offset)?,
-        producers: snapshot
-            .producers
-            .iter()
-            .map(|(id, state)| abstract_producer(id, state))
-            .collect::<Result<_, _>>()?,
-    })
-}
-
-fn abstract_parked(
-    index: PartitionIndex,
-    core: &Partition,
-    request: RequestId,
-    parked: &ImplParked,
-) -> Result<s::Parked, Difference> {
-    let PartitionToken::Produce {
-        correlation,
-        identity,
-        sequence,
-        copy: _,
-    } = PartitionToken::unpack(request)
-    else {
-        return Err(Unmapped::new("parked request", request).into());
-    };
-    let producer_id = map::producer_id(identity.producer_id);
-    let record = abstract_batch(&parked.batch)?;
-    Ok(s::Parked {
-        request: s::ParkedRequest::Produce(Produce {
-            correlation,
-            // A parked batch is transactional, and each scenario's producer has its own id.
-            transactional_id: None,
-            identity,
-            partition: index,
-            sequence,
-            transactional: record.transactional,
-            version: match parked.support {
-                TransactionSupport::Add => TransactionVersion::Tv2,
-                TransactionSupport::Verify | TransactionSupport::VerifyOrAbortable => {
-                    TransactionVersion::Tv1
-                }
-            },
-            payload: record.payload,
-            ghost: Ghost::NONE,
-        }),
-        guard_stands: core.verifications().holds(producer_id, Some(parked.guard)),
-    })
-}
-
-/// A batch of one record as the model's record.
-///
-/// # Errors
-/// [`Unmapped`] for a batch that no scenario writes.
-pub(super) fn abstract_batch(batch: &RecordBatch) -> Result<s::Record, Unmapped> {
-    let unmapped = || Unmapped::new("batch", batch);
-    let producer = batch.producer().ok_or_else(unmapped)?;
-    let identity = Identity::new(
-        map::spec_producer_id(producer.producer_id)?,
-        map::spec_producer_epoch(producer.producer_epoch),
-    );
-    let marker = match batch.control_record().map_err(|_| unmapped())? {
-        Some(ControlRecord::EndTxn(marker)) => Some(marker),
-        Some(ControlRecord::Other(_)) => return Err(unmapped()),
-        None => None,
-    };
-    let payload = match marker {
-        Some(_) => Payload(0),
-        None => payload(batch).ok_or_else(unmapped)?,
-    };
-    Ok(s::Record {
-        offset: map::spec_offset(batch.base_offset())?,
-        kind: marker.map_or(s::RecordKind::Data, |it| {
-            s::RecordKind::Marker(map::spec_result(it.result))
-        }),
-        identity,
-        sequence: producer
-            .base_sequence
-            .map_or(Sequence::FIRST, map::spec_sequence),
-        transactional: batch.header().is_transactional,
-        coordinator_epoch: marker
-            .map(|it| map::spec_coordinator_epoch(it.coordinator_epoch))
-            .transpose()?,
-        payload,
-        ghost: Ghost::NONE,
-    })
-}
-
-/// The one record's payload: of data its only byte, of a staged offset the offset.
-fn payload(batch: &RecordBatch) -> Option<Payload> {
-    let mut records = batch.records().ok()?;
-    let record = records.next()?.ok()?;
-    if records.next().is_some() {
-        return None;
-    }
-    match (record.key, record.value?) {
-        (None, [byte]) => Some(Payload(*byte)),
-        (None, _) => None,
-        (Some(_), value) => {
-            let value = fencepost::records::offset_commit::OffsetCommitValue::decode(value).ok()?;
-            u8::try_from(value.offset.get()).ok().map(Payload)
-        }
-    }
-}
-
-/// The bytes of a seeded record.
-pub(super) fn seed_batch(record: &s::Record) -> Result<RecordBatch, Difference> {
-    use fencepost::batch::{BatchProducer, NewBatch, NewRecord};
-    let batch = NewBatch {
-        base_offset: map::offset(record.offset),
-        leader_epoch: Some(LEADERSHIP),
-        producer: Some(BatchProducer {
-            producer_id: map::producer_id(record.identity.producer_id),
-            producer_epoch: map::producer_epoch(record.identity.producer_epoch)?,
-            base_sequence: Some(map::sequence(record.sequence)?),
-        }),
-        is_transactional: record.transactional,
-        is_control: false,
-        records: vec![NewRecord::new(
-            now(),
-            None,
-            Some(Bytes::copy_from_slice(&[record.payload.0])),
-        )],
-    };
-    batch
-        .write()
-        .map_err(|error| Unmapped::new("batch", error).into())
 }
