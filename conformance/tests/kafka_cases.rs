@@ -3,6 +3,9 @@
 //! Without java or mvn the tests on Kafka print a line and pass; with `FENCEPOST_REQUIRE_ALL=1`
 //! they fail.
 
+#[path = "shared/neighbour.rs"]
+mod neighbour;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Mutex, PoisonError};
@@ -12,10 +15,10 @@ use fencepost_conformance::cases::{
     Format, KnownFailures, Level, Options, Report, SuiteError, Verdict, probe, run,
 };
 use fencepost_conformance::kafka_server::{KafkaConfig, KafkaServer, StartError};
-use fencepost_conformance::wire::{Connection, ErrorCode};
 use fencepost_spec::coordinator::EndTxnGuard;
 use fencepost_spec::rules::{EpochRule, Rules};
 use fencepost_spec::types::TransactionVersion;
+use neighbour::Neighbour;
 
 /// One Kafka at a time: the machine is small, and each takes half a gigabyte.
 static ONE_KAFKA: Mutex<()> = Mutex::new(());
@@ -65,12 +68,19 @@ fn transaction_version_2() {
     let _one = ONE_KAFKA.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(server) = kafka(2) else { return };
     let bootstrap = server.bootstrap();
+    let mut neighbour = Neighbour::begin(bootstrap);
+    let before = neighbour.sees("");
     let full = all_pass(bootstrap, &at(Level::Full));
     only_judges_are_skipped(&full);
     assert!(serde_json::from_str::<serde_json::Value>(&full.render(Format::Json)).is_ok());
-    nothing_left_open(bootstrap);
-    all_pass(bootstrap, &at(Level::Admin));
-    all_pass(bootstrap, &at(Level::TwoPhase));
+    neighbour.finds_nothing_of(&full);
+    let admin = all_pass(bootstrap, &at(Level::Admin));
+    let two_phase = all_pass(bootstrap, &at(Level::TwoPhase));
+    for report in [admin, two_phase] {
+        assert!(report.left.is_empty(), "{:?}", report.left);
+    }
+    assert_eq!(neighbour.sees("fencepost-"), before);
+    neighbour.commit();
     a_known_failure_that_passes(bootstrap);
     faults_of_the_oracle(bootstrap);
     // Last, for it leaves ids in Prepare*.
@@ -131,15 +141,6 @@ fn only_judges_are_skipped(report: &Report) {
             case.line()
         );
     }
-}
-
-/// Every case has aborted what it left open.
-fn nothing_left_open(bootstrap: SocketAddr) {
-    let mut wire = Connection::open(bootstrap, Duration::from_secs(5)).expect("Kafka accepts");
-    let (error, listed) = wire
-        .list_transactions(&["Ongoing"], &[], -1)
-        .expect("ListTransactions");
-    assert_eq!((error, listed), (ErrorCode::NONE, Vec::new()));
 }
 
 fn a_known_failure_that_passes(bootstrap: SocketAddr) {

@@ -205,12 +205,13 @@ pub fn replay(path: &Path, file: &TraceFile, bootstrap: &str, json: bool) -> Res
     Ok(Exit::of_report(report.ok))
 }
 
-/// The failures in full, then the sum.
+/// The failures in full, then the sum, then what the run leaves behind.
 fn stories(report: &Report) -> String {
     let told = report.cases.iter().filter(|case| case.is_told());
     let mut text: String = told.map(CaseResult::story).collect();
     text.push_str(&report.summary());
     text.push('\n');
+    text.push_str(&report.leftovers());
     text
 }
 

@@ -11,10 +11,11 @@ use serde::Serialize;
 
 use super::Level;
 use super::judge::{Configuration, Judge};
-use super::runner::{CaseResult, Options, Report, SuiteError, chosen, run_cases};
+use super::result::{CaseResult, Report};
+use super::runner::{Options, SuiteError, chosen, matching, run_cases};
 use super::table::ours;
 use super::walk::Walks;
-use crate::loopback::{Loopback, LoopbackConfig};
+use crate::loopback::{Loopback, LoopbackConfig, Tamper};
 
 /// One broker, and what is asked of it.
 #[derive(Clone, Debug)]
@@ -144,27 +145,7 @@ pub fn judge_as_our_own(judge: &Judge) -> Result<Report, SuiteError> {
 pub fn judge_our_own(runs: &[OwnRun]) -> Result<OwnReport, SuiteError> {
     let mut report = OwnReport::default();
     for asked in runs {
-        let loopback = Loopback::start(config(asked));
-        let loopback = loopback.map_err(|error| SuiteError::NoBroker(error.to_string()))?;
-        let judge = Judge::of_our_own(asked.configuration, loopback);
-        let options = Options {
-            globs: asked.globs.iter().map(|it| (*it).to_owned()).collect(),
-            level: Some(asked.level),
-            judge: Some(judge.clone()),
-            timeout: Duration::from_secs(5),
-            walks: Walks {
-                steps: asked.walked,
-                seed: SEED,
-                parallel: 1,
-            },
-            to_the_first: true,
-            ..Options::default()
-        };
-        let cases = match asked.ours {
-            true => ours::all(),
-            false => chosen(&options)?,
-        };
-        let found = run_cases(judge.bootstrap(), cases, &options, |_| {})?;
+        let found = ask_our_own(asked, Tamper::NONE)?;
         report.passed += found.passed;
         report.skipped += found.skipped;
         report.exchanges += found.steps;
@@ -175,4 +156,35 @@ pub fn judge_our_own(runs: &[OwnRun]) -> Result<OwnReport, SuiteError> {
         }
     }
     Ok(report)
+}
+
+/// Asks one broker, with a fault where a test puts one in, up to the first case that does not pass.
+///
+/// # Errors
+/// As [`run`](super::run), and where no port can be had.
+pub fn ask_our_own(asked: &OwnRun, tamper: Tamper) -> Result<Report, SuiteError> {
+    let loopback = Loopback::start(LoopbackConfig {
+        tamper,
+        ..config(asked)
+    });
+    let loopback = loopback.map_err(|error| SuiteError::NoBroker(error.to_string()))?;
+    let judge = Judge::of_our_own(asked.configuration, loopback);
+    let options = Options {
+        globs: asked.globs.iter().map(|it| (*it).to_owned()).collect(),
+        level: Some(asked.level),
+        judge: Some(judge.clone()),
+        timeout: Duration::from_secs(5),
+        walks: Walks {
+            steps: asked.walked,
+            seed: SEED,
+            parallel: 1,
+        },
+        to_the_first: true,
+        ..Options::default()
+    };
+    let cases = match asked.ours {
+        true => matching(ours::all(), &options.globs),
+        false => chosen(&options)?,
+    };
+    run_cases(judge.bootstrap(), cases, &options, |_| {})
 }

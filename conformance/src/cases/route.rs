@@ -21,6 +21,7 @@ pub struct Route {
     open: BTreeMap<SocketAddr, Connection>,
     coordinators: BTreeMap<String, SocketAddr>,
     leaders: BTreeMap<TopicPartition, SocketAddr>,
+    asked_a_group: bool,
 }
 
 impl Route {
@@ -34,7 +35,18 @@ impl Route {
             open: BTreeMap::new(),
             coordinators: BTreeMap::new(),
             leaders: BTreeMap::new(),
+            asked_a_group: false,
         }
+    }
+
+    /// Another end of all waiting, for what comes after the case.
+    pub const fn wait_until(&mut self, deadline: Instant) {
+        self.deadline = deadline;
+    }
+
+    /// Whether any group's coordinator was asked for.
+    pub const fn has_asked_a_group(&self) -> bool {
+        self.asked_a_group
     }
 
     /// Connections of its own with another timeout, to the same brokers.
@@ -75,7 +87,10 @@ impl Route {
     /// The coordinator of a transactional id or a group.
     pub fn coordinator(&mut self, key: CoordinatorKey<'_>) -> Result<&mut Connection, WireError> {
         let name = match key {
-            CoordinatorKey::Group(id) => format!("group {id}"),
+            CoordinatorKey::Group(id) => {
+                self.asked_a_group = true;
+                format!("group {id}")
+            }
             CoordinatorKey::Transaction(id) => format!("transaction {id}"),
         };
         let address = match self.coordinators.get(&name) {

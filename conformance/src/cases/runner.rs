@@ -6,14 +6,15 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fencepost_spec::rules::Rules;
-use serde::Serialize;
 
 use super::case::{Case, Level, Requirement};
 use super::glob;
 use super::judge::Judge;
 use super::known_failures::KnownFailures;
+use super::played::{Played, played};
 use super::probe::{api_versions, lacks};
-use super::stage::{Exchange, Setting, Stage, Stop, rules_of};
+use super::result::{CaseResult, Report, Verdict};
+use super::stage::{Setting, Stop, rules_of};
 use super::walk::{self, Walks};
 use crate::wire::{ApiVersionsAnswer, WireError};
 
@@ -58,106 +59,6 @@ impl Default for Options {
             to_the_first: false,
         }
     }
-}
-
-/// What a case found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// Every answer was allowed.
-    Pass,
-    /// An answer was not allowed.
-    Fail,
-    /// The broker lacks what the case needs, or there was no time left.
-    Skip,
-    /// It failed, as the list of known failures says.
-    Known,
-    /// It passed although it is on the list of known failures.
-    UnexpectedPass,
-    /// Nothing can be said: a time ran out, or a MAY was not followed.
-    Inconclusive,
-}
-
-impl Verdict {
-    /// The word in the reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Skip => "skip",
-            Self::Known => "known",
-            Self::UnexpectedPass => "unexpected-pass",
-            Self::Inconclusive => "inconclusive",
-        }
-    }
-
-    /// Whether the broker, or the list of known failures, is to be looked at.
-    #[must_use]
-    pub const fn is_bad(self) -> bool {
-        match self {
-            Self::Fail | Self::UnexpectedPass | Self::Inconclusive => true,
-            Self::Pass | Self::Skip | Self::Known => false,
-        }
-    }
-}
-
-/// A case's row in the report.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CaseResult {
-    /// `area/nn`.
-    pub id: String,
-    /// A short name.
-    pub name: String,
-    /// The level's word on the command line.
-    pub level: String,
-    /// MUST, SHOULD or MAY.
-    pub requirement: String,
-    /// Where the rule comes from.
-    pub source: String,
-    /// The rule.
-    pub title: String,
-    /// What was found.
-    pub verdict: Verdict,
-    /// Why, where it did not simply pass; empty otherwise.
-    pub reason: String,
-    /// Seconds that it took.
-    pub seconds: f64,
-    /// Exchanges with the broker that were judged.
-    pub steps: usize,
-    /// The last exchanges, where the case failed or is inconclusive.
-    pub exchanges: Vec<Exchange>,
-    /// One line that runs this case again.
-    pub reproduce: String,
-}
-
-/// What a run found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
-    /// Version of these fields.
-    pub schema_version: u32,
-    /// True where there is no failure and no unexpected pass.
-    pub ok: bool,
-    /// HOST:PORT.
-    pub broker: String,
-    /// The finalized `transaction.version`.
-    pub transaction_version: i16,
-    /// Cases that passed.
-    pub passed: usize,
-    /// Cases that failed, and known failures that passed.
-    pub failed: usize,
-    /// Cases that were not run.
-    pub skipped: usize,
-    /// Known failures.
-    pub known: usize,
-    /// Cases that say nothing.
-    pub inconclusive: usize,
-    /// Exchanges with the broker that were judged.
-    pub steps: usize,
-    /// Seconds of the whole run.
-    pub seconds: f64,
-    /// The cases, in order.
-    pub cases: Vec<CaseResult>,
 }
 
 /// Why there is no report.
@@ -277,13 +178,8 @@ pub(super) fn chosen(options: &Options) -> Result<Vec<Case>, SuiteError> {
     if options.walks.steps > 0 && options.level.is_none() && options.globs.is_empty() {
         return Ok(Vec::new());
     }
-    let mut cases: Vec<Case> = super::all()
-        .into_iter()
-        .filter(|case| level.is_none_or(|level| level.includes(case.level)))
-        .filter(|case| {
-            options.globs.is_empty() || options.globs.iter().any(|it| glob::matches(it, case.id))
-        })
-        .collect();
+    let mut cases = matching(super::all(), &options.globs);
+    cases.retain(|case| level.is_none_or(|level| level.includes(case.level)));
     cases.extend(options.globs.iter().filter_map(|id| walk::named(id)));
     if cases.is_empty() {
         let level = level.map_or("any level", Level::name);
@@ -295,36 +191,33 @@ pub(super) fn chosen(options: &Options) -> Result<Vec<Case>, SuiteError> {
     Ok(cases)
 }
 
+/// Those of the cases that the patterns name; all of them where there is no pattern.
+pub(super) fn matching(mut cases: Vec<Case>, globs: &[String]) -> Vec<Case> {
+    cases.retain(|case| globs.is_empty() || globs.iter().any(|it| glob::matches(it, case.id)));
+    cases
+}
+
 fn one(
     case: Case,
     setting: &Setting,
     answer: &ApiVersionsAnswer,
     options: &Options,
-    left: Duration,
+    time: Duration,
 ) -> CaseResult {
     let begun = Instant::now();
-    let (stop, exchanges) = if let Some(need) = lacks(
-        &case,
-        answer,
-        options.judge.as_ref().map(Judge::configuration),
-    ) {
-        (
-            Some(Stop::Skip(format!("the broker lacks {need}"))),
-            Vec::new(),
-        )
-    } else if left.is_zero() {
-        (
-            Some(Stop::Skip("the run's time is over".to_owned())),
-            Vec::new(),
-        )
+    let configuration = options.judge.as_ref().map(Judge::configuration);
+    let played = if let Some(need) = lacks(&case, answer, configuration) {
+        Played::not(Stop::Skip(format!("the broker lacks {need}")))
+    } else if time.is_zero() {
+        Played::not(Stop::Skip("the run's time is over".to_owned()))
     } else {
-        played(case, setting, left)
+        played(case, setting, time)
     };
     let known = options.known_failures.reason(case.id);
-    let (verdict, reason) = judged(&case, stop, known);
-    let steps = exchanges.len();
+    let (verdict, reason) = judged(&case, played.stop, known);
+    let steps = played.exchanges.len();
     let kept = match verdict {
-        Verdict::Fail | Verdict::Known | Verdict::Inconclusive => exchanges,
+        Verdict::Fail | Verdict::Known | Verdict::Inconclusive => played.exchanges,
         Verdict::Pass | Verdict::Skip | Verdict::UnexpectedPass => Vec::new(),
     };
     CaseResult {
@@ -339,6 +232,7 @@ fn one(
         seconds: begun.elapsed().as_secs_f64(),
         steps,
         exchanges: kept,
+        left: played.left,
         reproduce: reproduce(setting, case.id),
     }
 }
@@ -352,51 +246,6 @@ fn reproduce(setting: &Setting, id: &str) -> String {
             setting.transaction_version
         ),
         None => format!("fencepost conform --bootstrap {} {id}", setting.bootstrap),
-    }
-}
-
-/// Plays a case on a thread of its own. A case that outlives its time is left to its socket's
-/// timeout; its verdict is given without it.
-fn played(case: Case, setting: &Setting, left: Duration) -> (Option<Stop>, Vec<Exchange>) {
-    let patience = match case.level {
-        Level::Slow => 5,
-        // A broker that is killed inside the case starts again: half a minute where others work too.
-        Level::Fault if setting.judge.is_some() => 4,
-        Level::Core | Level::Full | Level::Admin | Level::Fault | Level::TwoPhase => 1,
-    };
-    let case_limit = (setting.case_limit * patience).min(left);
-    let setting = Setting {
-        case_limit,
-        ..setting.clone()
-    };
-    // The stage's own deadline comes first; this one is for a broker that drips bytes.
-    let grace = case_limit + setting.timeout * 2;
-    let (sender, receiver) = mpsc::channel();
-    let thread = std::thread::Builder::new()
-        .name(case.id.to_owned())
-        .spawn(move || {
-            let mut stage = Stage::new(&setting, case.id);
-            let outcome = stage.open().and_then(|()| case.body.play(&mut stage));
-            stage.clear();
-            // The receiver is gone where the case took too long: then nobody asks any more.
-            let _ = sender.send((outcome.err(), stage.into_exchanges()));
-        });
-    if let Err(error) = thread {
-        return (
-            Some(Stop::Unclear(format!("no thread: {error}"))),
-            Vec::new(),
-        );
-    }
-    match receiver.recv_timeout(grace) {
-        Ok(played) => played,
-        Err(mpsc::RecvTimeoutError::Timeout) => {
-            let reason = format!("not finished within {} s", grace.as_secs());
-            (Some(Stop::Unclear(reason)), Vec::new())
-        }
-        Err(mpsc::RecvTimeoutError::Disconnected) => {
-            let reason = "the suite's own error: the case's thread ended without a verdict";
-            (Some(Stop::Unclear(reason.to_owned())), Vec::new())
-        }
     }
 }
 
@@ -432,6 +281,8 @@ fn summed(setting: &Setting, cases: Vec<CaseResult>, taken: Duration) -> Report 
         inconclusive: count(Verdict::Inconclusive),
         steps: cases.iter().map(|case| case.steps).sum(),
         seconds: taken.as_secs_f64(),
+        prefix: setting.prefix.clone(),
+        left: cases.iter().flat_map(|case| case.left.clone()).collect(),
         cases,
     }
 }

@@ -10,7 +10,8 @@ use fencepost_spec::types::{TransactionVersion, TransactionalId};
 use fencepost_spec::world::{Action, Seed};
 
 use super::case::{Body, Case, Level, Need, Requirement};
-use super::runner::{self, CaseResult, Options, Report, SuiteError};
+use super::result::{CaseResult, Report};
+use super::runner::{self, Options, SuiteError};
 use super::stage::{Manner, Outcome, Stage};
 use super::tour::{Command, Place};
 

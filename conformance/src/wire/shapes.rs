@@ -25,6 +25,7 @@ pub fn response_shape(api_key: i16, version: i16) -> Option<&'static Shape> {
         12 => &HEARTBEAT,
         13 => &LEAVE_GROUP,
         14 => &SYNC_GROUP,
+        16 => &LIST_GROUPS,
         18 => &API_VERSIONS,
         19 => &CREATE_TOPICS,
         20 => &DELETE_TOPICS,
@@ -35,6 +36,7 @@ pub fn response_shape(api_key: i16, version: i16) -> Option<&'static Shape> {
         26 => &END_TXN,
         27 => &WRITE_TXN_MARKERS,
         28 => &TXN_OFFSET_COMMIT,
+        42 => &DELETE_GROUPS,
         61 => &DESCRIBE_PRODUCERS,
         65 => &DESCRIBE_TRANSACTIONS,
         66 => &LIST_TRANSACTIONS,
@@ -211,6 +213,25 @@ static SYNC_GROUP: Shape = Shape {
         Field::since(5, Text),
         BLOB,
     ],
+};
+
+static LIST_GROUPS: Shape = Shape {
+    flexible_from: 3,
+    fields: &[
+        Field::since(1, Fixed(4)),
+        INT16,
+        Field::always(Array(&[
+            TEXT,
+            TEXT,
+            Field::since(4, Text),
+            Field::since(5, Text),
+        ])),
+    ],
+};
+
+static DELETE_GROUPS: Shape = Shape {
+    flexible_from: 2,
+    fields: &[INT32, Field::always(Array(&[TEXT, INT16]))],
 };
 
 static API_VERSIONS: Shape = Shape {

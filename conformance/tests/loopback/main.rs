@@ -4,12 +4,15 @@
 mod faults;
 mod hostile;
 mod journal;
+#[path = "../shared/neighbour.rs"]
+mod neighbour;
 
 use std::net::SocketAddr;
 
 use fencepost::types::TransactionVersion;
 use fencepost_conformance::cases::{Level, Options, Report, Verdict, run};
 use fencepost_conformance::loopback::{Loopback, LoopbackConfig};
+use neighbour::Neighbour;
 
 fn broker(level: TransactionVersion) -> Loopback {
     Loopback::start(LoopbackConfig::new(level)).expect("a free port of 127.0.0.1")
@@ -64,6 +67,27 @@ fn transaction_version_1() {
     for level in [Level::Full, Level::Admin, Level::TwoPhase, Level::Fault] {
         let report = all_pass(broker.address(), level);
         skips_only_for(&report, &[ALONE, NOBODY_HALTS, "transaction.version"]);
+    }
+}
+
+/// Two runs at once on a broker that somebody else uses: each passes, neither they nor the neighbour see the others.
+#[test]
+fn safe_on_a_shared_broker() {
+    for version in [TransactionVersion::V2, TransactionVersion::V1] {
+        let broker = broker(version);
+        let mut neighbour = Neighbour::begin(broker.address());
+        let before = neighbour.sees("");
+        let [first, second] = std::thread::scope(|scope| {
+            [(); 2]
+                .map(|()| scope.spawn(|| all_pass(broker.address(), Level::Core)))
+                .map(|run| run.join().expect("a report"))
+        });
+        assert_ne!(first.prefix, second.prefix);
+        neighbour.finds_nothing_of(&first);
+        neighbour.finds_nothing_of(&second);
+        // Both begin so, and the neighbour's names do not.
+        assert_eq!(neighbour.sees("fencepost-"), before);
+        neighbour.commit();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::cases::runner::Report;
+use crate::cases::result::Report;
 
 /// A head, then one line a case.
 pub(super) fn render(report: &Report) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::escape;
-use crate::cases::runner::Report;
+use crate::cases::result::Report;
 
 const HEAD: &str = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
 <title>Transactions, rule by rule</title><style>\
@@ -41,6 +41,7 @@ pub(super) fn render(report: &Report) -> String {
     for case in report.cases.iter().filter(|case| case.is_told()) {
         let _ = writeln!(text, "<pre>{}</pre>", escape(&case.story()));
     }
+    let _ = writeln!(text, "<pre>{}</pre>", escape(&report.leftovers()));
     text.push_str("</body></html>\n");
     text
 }

@@ -1,6 +1,6 @@
 //! For machines.
 
-use crate::cases::runner::Report;
+use crate::cases::result::Report;
 
 /// Every field. Rendering cannot fail: the report has only strings, numbers and lists.
 pub(super) fn render(report: &Report) -> String {

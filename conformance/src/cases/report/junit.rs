@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::escape;
-use crate::cases::runner::{CaseResult, Report, Verdict};
+use crate::cases::result::{CaseResult, Report, Verdict};
 
 /// A suite an area, in the order of the report.
 pub(super) fn render(report: &Report) -> String {

@@ -8,7 +8,7 @@ mod text;
 
 use std::fmt;
 
-use super::runner::Report;
+use super::result::Report;
 
 /// Version of the JSON fields.
 pub const SCHEMA_VERSION: u32 = 1;

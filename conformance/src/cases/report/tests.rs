@@ -1,7 +1,7 @@
 //! The forms hold what they must, whatever a broker writes into its answers.
 
 use super::*;
-use crate::cases::runner::{CaseResult, Verdict};
+use crate::cases::result::{CaseResult, Verdict};
 use crate::cases::stage::Exchange;
 
 fn case(id: &str, verdict: Verdict, reason: &str) -> CaseResult {
@@ -25,6 +25,7 @@ fn case(id: &str, verdict: Verdict, reason: &str) -> CaseResult {
             ],
             rule: "EndTxnTv2Commit in Ongoing: NONE".to_owned(),
         }],
+        left: Vec::new(),
         reproduce: format!("fencepost conform --bootstrap 127.0.0.1:1 {id}"),
     }
 }
@@ -42,6 +43,8 @@ fn report() -> Report {
         inconclusive: 0,
         steps: 4,
         seconds: 2.0,
+        prefix: "fencepost-1".to_owned(),
+        left: vec!["group fencepost-1-end-02-group: NON_EMPTY_GROUP".to_owned()],
         cases: vec![
             case("end/01", Verdict::Pass, ""),
             case(
@@ -67,6 +70,8 @@ fn json_has_the_contract_s_fields() {
         "failed",
         "skipped",
         "known",
+        "prefix",
+        "left",
     ] {
         assert!(!value[field].is_null(), "{field}");
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::cases::runner::{CaseResult, Report, Verdict};
+use crate::cases::result::{CaseResult, Report, Verdict};
 
 impl CaseResult {
     /// One line: verdict, id, name, and why.
@@ -58,10 +58,26 @@ pub(super) fn render(report: &Report) -> String {
         let _ = write!(text, "\n{}", case.story());
     }
     let _ = writeln!(text, "\n{}", report.summary());
+    text.push_str(&report.leftovers());
     text
 }
 
 impl Report {
+    /// What the run leaves on the broker, a line each. There is no request that deletes a transactional id.
+    #[must_use]
+    pub fn leftovers(&self) -> String {
+        if self.cases.iter().all(|it| it.verdict == Verdict::Skip) {
+            return String::new();
+        }
+        let prefix = &self.prefix;
+        let mut text =
+            format!("left behind until they expire: transactional ids that begin with {prefix}\n");
+        for what in &self.left {
+            let _ = writeln!(text, "left behind: {what}");
+        }
+        text
+    }
+
     /// The sums in one line.
     #[must_use]
     pub fn summary(&self) -> String {

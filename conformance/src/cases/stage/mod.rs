@@ -5,6 +5,7 @@
 //! request on the wire and to the oracle, and stops the case at the first answer that is not
 //! allowed.
 
+mod clear;
 mod coordinator;
 mod judge;
 mod lost;
@@ -125,8 +126,12 @@ pub struct Stage {
     member: Option<GroupMember>,
     /// The names of members, by their ids.
     party: BTreeMap<String, &'static str>,
+    /// Who asked to join beside the member.
+    second: Option<GroupMember>,
     payload: u8,
     held: bool,
+    /// A marker of a later coordinator or of the last epoch was sent: the real coordinator's may be refused from there on.
+    outbid: bool,
     exchanges: Vec<Exchange>,
     cells: BTreeSet<Cell>,
     manner: Manner,
@@ -155,7 +160,7 @@ pub enum Manner {
 impl Stage {
     /// A stage with names of its own; nothing is created yet.
     pub fn new(setting: &Setting, case: &str) -> Self {
-        let name = format!("{}-{}", setting.prefix, case.replace('/', "-"));
+        let name = setting.name(case);
         let deadline = Instant::now() + setting.case_limit;
         Self {
             route: Route::new(setting.bootstrap, setting.timeout, deadline),
@@ -170,8 +175,10 @@ impl Stage {
             group: format!("{name}-group"),
             member: None,
             party: BTreeMap::new(),
+            second: None,
             payload: 0,
             held: false,
+            outbid: false,
             exchanges: Vec::new(),
             cells: BTreeSet::new(),
             manner: Manner::Insisting,

@@ -52,6 +52,7 @@ impl Stage {
         let key = CoordinatorKey::Group(&group);
         // What is answered is asked with the case's patience.
         let asked = self.route.coordinator(key)?.join_group(&group, "", None)?;
+        self.second = Some(asked.member.clone());
         let mut aside = self.route.aside(SECOND_MEMBER);
         if asked.error == MEMBER_ID_REQUIRED {
             let coordinator = aside.coordinator(key)?;

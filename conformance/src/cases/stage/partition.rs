@@ -111,6 +111,7 @@ impl Stage {
             MarkerForm::V2 => 2,
         };
         self.require(27, "WriteTxnMarkers", version)?;
+        self.outbid |= coordinator_epoch > 0 || who.producer_epoch.0 == i16::MAX;
         let message = Message::WriteTxnMarkers(message::WriteTxnMarkers {
             broker: BrokerId(0),
             coordinator_epoch: CoordinatorEpoch(coordinator_epoch),

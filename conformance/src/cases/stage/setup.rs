@@ -1,4 +1,4 @@
-//! Setting the scene, and clearing it away.
+//! Setting the scene.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,12 +6,11 @@ use std::time::Duration;
 use fencepost_spec::rules::Rules;
 use fencepost_spec::types::{ProducerId, TransactionResult};
 
-use super::{Address, Manner, Outcome, STRANGER, STRANGER_ON_THE_WIRE, Stage, Stop};
+use super::{Address, Outcome, STRANGER, STRANGER_ON_THE_WIRE, Stage, Stop};
 use crate::cases::judge::{Configuration, Judge};
 use crate::cases::route::waited;
 use crate::wire::{
-    CoordinatorKey, ErrorCode, InitProducerId, IsolationLevel, TopicPartition, TopicSpec,
-    VersionRange,
+    CoordinatorKey, ErrorCode, IsolationLevel, TopicPartition, TopicSpec, VersionRange,
 };
 
 /// What every case of a run has in common.
@@ -35,11 +34,17 @@ pub struct Setting {
     pub judge: Option<Judge>,
 }
 
-const DESCRIBE_TRANSACTIONS: i16 = 65;
+impl Setting {
+    /// What every name of a case begins with.
+    pub fn name(&self, case: &str) -> String {
+        format!("{}-{}", self.prefix, case.replace('/', "-"))
+    }
+}
+
+/// API key.
+pub(super) const DESCRIBE_TRANSACTIONS: i16 = 65;
 const CREATE_TOPICS: i16 = 19;
 const CREATE_TOPICS_VERSION: i16 = 5;
-const DELETE_TOPICS: i16 = 20;
-const DELETE_TOPICS_VERSION: i16 = 4;
 
 impl Stage {
     /// Creates the case's topic, with two partitions, and waits until they are led.
@@ -94,40 +99,6 @@ impl Stage {
             }
         }
         Ok(())
-    }
-
-    /// Deletes the topic and aborts what the case left open. Best effort: the verdict stands.
-    pub fn clear(&mut self) {
-        // A broker that stays halted would say so in the next case.
-        let _ = self.let_go();
-        self.put(Manner::Insisting);
-        self.route.forget();
-        let open: Vec<String> = (0..2)
-            .filter(|index| self.identities[*index].is_some())
-            .map(|index| self.ids[index].clone())
-            .collect();
-        let can_describe = self.require(DESCRIBE_TRANSACTIONS, "", 0).is_ok();
-        for id in open {
-            let key = CoordinatorKey::Transaction(&id);
-            let Ok(coordinator) = self.route.coordinator(key) else {
-                continue;
-            };
-            let may_be_open = !can_describe
-                || coordinator
-                    .describe_transaction(&id)
-                    .is_ok_and(|described| described.state == "Ongoing");
-            if may_be_open {
-                // InitProducerId fences and aborts, whatever epoch the coordinator is at.
-                let _ = coordinator.init_producer_id(1, InitProducerId::plain(&id));
-            }
-        }
-        let can_delete = self
-            .require(DELETE_TOPICS, "", DELETE_TOPICS_VERSION)
-            .is_ok();
-        let topic = self.topic.clone();
-        if can_delete && let Ok(any) = self.route.any() {
-            let _ = any.delete_topic(&topic);
-        }
     }
 
     /// The id is Empty, its client at `epoch`.

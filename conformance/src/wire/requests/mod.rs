@@ -8,6 +8,7 @@ mod end_txn;
 mod fetch;
 mod find_coordinator;
 mod group;
+mod groups;
 mod init_producer_id;
 mod list_offsets;
 mod list_transactions;

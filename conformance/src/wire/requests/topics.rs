@@ -82,6 +82,21 @@ impl Connection {
             .collect()
     }
 
+    /// The names of all topics, sorted (Metadata v12).
+    ///
+    /// # Errors
+    /// As [`Connection::call`].
+    pub fn list_topics(&mut self) -> Result<Vec<String>, WireError> {
+        let request = MetadataRequest::default()
+            .with_topics(None)
+            .with_allow_auto_topic_creation(false);
+        let answer = self.call(12, &request)?;
+        let names = answer.topics.iter().filter_map(|it| it.name.as_ref());
+        let mut names: Vec<String> = names.map(|it| it.as_str().to_owned()).collect();
+        names.sort();
+        Ok(names)
+    }
+
     /// Asks about a topic so that a broker with automatic creation creates it (Metadata v12).
     ///
     /// # Errors
