@@ -1,4 +1,5 @@
-//! Faults that a test puts into our broker, to show that the cases notice.
+//! Faults that a test puts between our broker's shell and its cores, to show that the cases notice. Those in the cores
+//! themselves are compiled into a twin of them (`impl/faulty`).
 
 use fencepost::partition::Fetched;
 use fencepost::{coordinator, group, partition};

@@ -1,4 +1,5 @@
-//! Faults that are put into the broker, each with the case that must notice it.
+//! Faults that are put between the broker's shell and its cores, each with the case that must notice it. Faults in the
+//! cores themselves: `conformance/faulty/tests/seen_by_cases.rs`.
 
 use fencepost::coordinator::{
     self, AddPartitionsToTxn, AddPartitionsToTxnForm, EndTxn, InitProducerId,
