@@ -8,6 +8,7 @@
 mod answer;
 mod broker;
 mod controller;
+mod damage;
 mod desk;
 mod disk;
 mod effects;

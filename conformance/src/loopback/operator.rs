@@ -18,7 +18,7 @@ use fencepost::types::{CoordinatorEpoch, TopicPartition};
 use super::broker::{Broker, Work};
 use super::controller::Blocks;
 use super::topics::LEADER_EPOCH;
-use super::{LoopbackConfig, index};
+use super::{LoopbackConfig, damage, index};
 
 /// What is done to the broker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +45,14 @@ pub enum Order {
     RaiseEpochs(i16),
     /// Followers of all partitions take the lead, and the coordinator starts again from its records.
     FailOver,
+    /// Each file of a partition of data is read back damaged in many ways: none may be read as if it were whole.
+    ReadDamaged,
     /// Of each partition of data a replica without the last so many batches takes the lead.
     Lose(usize),
     /// The clock stands still from here on, but for [`Self::Pass`].
     StopClock,
-    /// The coordinator hears of its own election again, at the same epoch.
+    /// The coordinator and every leader hear of their own election again, at the same epoch, and of what was meant for
+    /// the followers that they were.
     ElectAgain,
     /// The coordinator hears that an older epoch than its own belongs to another broker.
     ResignLate,
@@ -59,6 +62,8 @@ pub enum Order {
     ResignOne(i32),
     /// The coordinator is elected, and cannot read its log yet.
     Unload,
+    /// The load of the leadership before the present one comes to its end.
+    LoadLate,
     /// A restart with `transaction.two.phase.commit.enable` set so.
     TwoPhase(bool),
     /// So much time passes at once, and every sweep runs.
@@ -156,12 +161,19 @@ impl Broker {
                 self.lead_coordinator();
                 self.fail_over();
             }
+            Order::ReadDamaged => self
+                .topics
+                .partitions_mut()
+                .for_each(|it| damage::is_noticed(it)),
             Order::Lose(lost) => self.lose(lost),
             Order::StopClock => self.stopped = Some(SystemTime::now()),
-            Order::ElectAgain => self.hear(|partition, coordinator_epoch| Leadership::Elected {
-                partition,
-                coordinator_epoch,
-            }),
+            Order::ElectAgain => {
+                self.hear(|partition, coordinator_epoch| Leadership::Elected {
+                    partition,
+                    coordinator_epoch,
+                });
+                self.hear_late();
+            }
             Order::ResignLate => {
                 self.disk.coordinator_epoch -= 1;
                 self.resign();
@@ -184,6 +196,19 @@ impl Broker {
                     partition,
                     coordinator_epoch,
                 });
+            }
+            Order::LoadLate => {
+                self.disk.coordinator_epoch -= 1;
+                self.hear(|partition, coordinator_epoch| Leadership::Replayed {
+                    partition,
+                    coordinator_epoch,
+                    records: Vec::new(),
+                });
+                self.hear(|partition, coordinator_epoch| Leadership::Loaded {
+                    partition,
+                    coordinator_epoch,
+                });
+                self.disk.coordinator_epoch += 1;
             }
             Order::TwoPhase(enabled) => {
                 self.settings.coordinator.two_phase_commit_enable = enabled;

@@ -39,6 +39,34 @@ impl Broker {
         self.settle();
     }
 
+    /// Every leader hears of its own leadership again, as of another one's, and what was meant for a follower.
+    pub(super) fn hear_late(&mut self) {
+        let now = self.now();
+        let to = Offset::ZERO;
+        for replica in self.topics.partitions_mut() {
+            let leader_epoch = known(replica.role());
+            replica.step(Input::BecomeLeader { leader_epoch }, now);
+            replica.step(Input::BecomeFollower { leader_epoch }, now);
+            replica.step(Input::Truncate { to }, now);
+        }
+        for index in 0..self.offsets_partitions() {
+            let group = usize::try_from(index)
+                .ok()
+                .and_then(|it| self.groups.get(it));
+            let Some(leader_epoch) = group.map(|it| known(it.partition().role())) else {
+                continue;
+            };
+            for input in [
+                group::Input::BecomeLeader { leader_epoch },
+                group::Input::BecomeFollower { leader_epoch },
+                group::Input::Truncate { to },
+            ] {
+                self.queue(Work::Group(index, input));
+            }
+        }
+        self.settle();
+    }
+
     /// An unclean election: of each partition of data a replica leads that lacks the last `lost` batches, and this one
     /// follows it until it leads again.
     pub(super) fn lose(&mut self, lost: usize) {
@@ -60,12 +88,17 @@ impl Broker {
     }
 }
 
-/// The leadership after the one that a replica knows.
-fn next(role: Role) -> LeaderEpoch {
+/// The leadership that a replica knows.
+fn known(role: Role) -> LeaderEpoch {
     match role {
-        Role::Leader(epoch) | Role::Follower(Some(epoch)) => LeaderEpoch::new(epoch.get() + 1),
+        Role::Leader(epoch) | Role::Follower(Some(epoch)) => epoch,
         Role::Follower(None) => LeaderEpoch::new(0),
     }
+}
+
+/// The one after it.
+fn next(role: Role) -> LeaderEpoch {
+    LeaderEpoch::new(known(role).get() + 1)
 }
 
 /// Alone it has replicated everything.
@@ -80,10 +113,7 @@ fn lead(replica: &mut Partition, now: Timestamp) {
 /// lags behind; once it hears that it is to cut what lies above the leader's log end, where it has nothing.
 fn follower(config: PartitionConfig, leader: &Partition, now: Timestamp) -> Partition {
     let mut replica = Partition::new(config);
-    let leader_epoch = match leader.role() {
-        Role::Leader(epoch) | Role::Follower(Some(epoch)) => epoch,
-        Role::Follower(None) => LeaderEpoch::new(0),
-    };
+    let leader_epoch = known(leader.role());
     replica.step(Input::BecomeFollower { leader_epoch }, now);
     let log = leader.log();
     let batches: Vec<RecordBatch> = log.batches_from(log.start_offset()).cloned().collect();

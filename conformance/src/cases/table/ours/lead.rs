@@ -12,9 +12,12 @@ pub(super) const CASES: &[Case] = &[
         "KAFKA-9307, KAFKA-15468: a notice of the same epoch reloads nothing, one of an older epoch is late",
         "A coordinator goes on whatever it hears of its own or of an older epoch, and stops at a newer one.",
         |s| {
+            s.commit_plainly(3)?;
             s.ongoing(1)?;
             s.operate(Order::ElectAgain)?;
             s.describe()?;
+            s.produce(11, s.me(), 1)?;
+            s.fetch_offset(true)?;
             s.operate(Order::ResignLate)?;
             s.describe()?;
             s.operate(Order::Resign)?;
@@ -42,6 +45,8 @@ pub(super) const CASES: &[Case] = &[
         |s| {
             s.empty(1)?;
             s.operate(Order::Unload)?;
+            // What the leadership before has read is nothing to this one.
+            s.operate(Order::LoadLate)?;
             for api in [
                 Refused::Init,
                 Refused::Add,

@@ -2,8 +2,11 @@
 
 use super::{Case, of_generation, ours};
 use crate::cases::stage::{Abort, Commit, Restarted};
+use crate::loopback::Order;
 use crate::wire::GroupMember;
 
+/// `offsets.retention.minutes`.
+const WEEK_MS: u64 = 7 * 24 * 3600 * 1000;
 const RELOAD: &str = "KIP-98: what is durable is all that there is";
 
 pub(super) const CASES: &[Case] = &[
@@ -109,6 +112,43 @@ pub(super) const CASES: &[Case] = &[
             s.settle()?;
             s.restart_broker(false)?;
             s.compare_all()
+        },
+    ),
+    ours(
+        "load/06",
+        "damaged-files",
+        "ProducerStateManager, TransactionIndex: a corrupt file is thrown away",
+        "No snapshot and no transaction index that is damaged is read as if it were whole.",
+        |s| {
+            s.complete(1, Abort, 4)?;
+            s.init()?;
+            s.begin()?;
+            s.switch();
+            s.complete(0, Abort, 4)?;
+            s.switch();
+            s.end(s.end_version(), s.me(), Abort)?;
+            s.settle()?;
+            s.init()?;
+            s.begin()?;
+            s.operate(Order::ReadDamaged)?;
+            s.compare_all()
+        },
+    ),
+    ours(
+        "load/07",
+        "a-group-that-is-gone",
+        RELOAD,
+        "A group that was read back and has nothing left is removed for good.",
+        |s| {
+            s.operate(Order::StopClock)?;
+            let member = s.join_as(None)?;
+            s.commit_as(&member, 3, "NONE")?;
+            s.leave_as(&member, "NONE")?;
+            s.restart_for_members(Restarted::Killed)?;
+            s.commit_as(&member, 4, "UNKNOWN_MEMBER_ID")?;
+            s.pass_ms(WEEK_MS)?;
+            s.restart_for_members(Restarted::Killed)?;
+            s.commit_as(&member, 4, "ILLEGAL_GENERATION")
         },
     ),
 ];

@@ -24,6 +24,11 @@ const OTHER: Terms = Terms {
     protocols: &["sticky", "range"],
     ..PLAIN
 };
+/// None at all.
+const NOTHING: Terms = Terms {
+    protocols: &[],
+    ..PLAIN
+};
 /// Only the other one.
 const STICKY: Terms = Terms {
     protocols: &["sticky"],
@@ -357,6 +362,8 @@ pub(super) const CASES: &[Case] = &[
         CLASSIC,
         "Of the protocols that all members know the one is chosen that most of them like best.",
         |s| {
+            let mut nobody = s.seat("nobody", NOTHING);
+            s.join_at_once(&mut nobody, "INCONSISTENT_GROUP_PROTOCOL")?;
             let mut a = alone(s, PLAIN)?;
             a.change(OTHER);
             s.join_at_once(&mut a, "generation 2 by sticky, a leads [a (a sticky)]")?;
@@ -376,10 +383,7 @@ pub(super) const CASES: &[Case] = &[
             // A third one knows none of what both know.
             let mut c = s.seat("c", STICKY);
             s.join_at_once(&mut c, "INCONSISTENT_GROUP_PROTOCOL")?;
-            c.change(Terms {
-                protocols: &[],
-                ..PLAIN
-            });
+            c.change(NOTHING);
             s.join_at_once(&mut c, "INCONSISTENT_GROUP_PROTOCOL")?;
             // Nor do members of both leave it behind.
             a.change(STICKY);
