@@ -1,7 +1,7 @@
 //! Epochs: what is answered where they run out. The log says that an id is there, as if its sessions had come and gone.
 
 use super::{Case, ours};
-use crate::cases::stage::{Abort, Commit};
+use crate::cases::stage::{Abort, Commit, Manner};
 
 const LAST: i16 = i16::MAX - 1;
 const END: &str = "KIP-98, KIP-360: producer ids rotate before their epochs run out";
@@ -136,6 +136,25 @@ pub(super) const CASES: &[Case] = &[
             s.partition = 0;
             s.begin()?;
             s.compare_all()
+        },
+    ),
+    ours(
+        "epochs/07",
+        "a-fence-forgets-the-epoch-before",
+        "KIP-360: a session that was fenced is not the one that repeats its request",
+        "Once a fence has raised the epoch a retry of the request before it is refused.",
+        |s| {
+            s.init()?;
+            let first = s.me();
+            s.init_expecting(first)?;
+            s.begin()?;
+            s.put(Manner::Once);
+            s.init()?;
+            s.put(Manner::Insisting);
+            s.settle()?;
+            s.describe()?;
+            s.init_expecting(first)?;
+            s.describe()
         },
     ),
 ];
