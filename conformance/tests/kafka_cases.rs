@@ -15,6 +15,7 @@ use fencepost_conformance::cases::{
     Format, KnownFailures, Level, Options, Report, SuiteError, Verdict, probe, run,
 };
 use fencepost_conformance::kafka_server::{KafkaConfig, KafkaServer, StartError};
+use fencepost_conformance::wire::{Connection, ErrorCode, InitProducerId};
 use fencepost_spec::coordinator::EndTxnGuard;
 use fencepost_spec::rules::{EpochRule, Rules};
 use fencepost_spec::types::TransactionVersion;
@@ -24,7 +25,11 @@ use neighbour::Neighbour;
 static ONE_KAFKA: Mutex<()> = Mutex::new(());
 
 fn kafka(transaction_version: i16) -> Option<KafkaServer> {
-    match KafkaServer::start(&KafkaConfig::one_node(transaction_version)) {
+    started(&KafkaConfig::one_node(transaction_version))
+}
+
+fn started(config: &KafkaConfig) -> Option<KafkaServer> {
+    match KafkaServer::start(config) {
         Ok(server) => Some(server),
         Err(StartError::Missing(what)) => {
             assert!(
@@ -120,6 +125,40 @@ fn transaction_version_0() {
             case.line()
         );
     }
+}
+
+/// Where two-phase commit is not enabled, which is the default, whoever asks for it is told that they may not.
+#[test]
+fn two_phase_commit_that_is_not_enabled() {
+    let _one = ONE_KAFKA.lock().unwrap_or_else(PoisonError::into_inner);
+    let disabled = ("transaction.two.phase.commit.enable", "false");
+    let config = KafkaConfig {
+        properties: vec![(disabled.0.to_owned(), disabled.1.to_owned())],
+        ..KafkaConfig::one_node(2)
+    };
+    let Some(server) = started(&config) else {
+        return;
+    };
+    let options = Options {
+        globs: vec!["init/01".to_owned()],
+        ..Options::default()
+    };
+    // The coordinator is there once a case has passed.
+    all_pass(server.bootstrap(), &options);
+    let wire = Connection::open(server.bootstrap(), Duration::from_secs(5));
+    let mut wire = wire.expect("Kafka accepts");
+    let plain = InitProducerId::plain("not-enabled");
+    let two_phase = InitProducerId {
+        enable_2pc: true,
+        ..plain
+    };
+    let refused = wire.init_producer_id(6, two_phase).expect("an answer");
+    assert_eq!(
+        refused.error.to_string(),
+        "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
+    );
+    let served = wire.init_producer_id(6, plain).expect("an answer");
+    assert_eq!(served.error, ErrorCode::NONE);
 }
 
 #[test]
@@ -343,6 +382,8 @@ fn a_broker_that_lies_after_its_first_answer() {
         let begun = Instant::now();
         let report = run(peer(serve), &options, |_| {}).expect("a report");
         assert_eq!(report.passed, 0, "{}", report.render(Format::Text));
+        // Whether it failed or hung, nobody may take it for a broker that keeps the rules.
+        assert!(!report.ok, "{}", report.render(Format::Text));
         assert_eq!(report.cases.len(), 1);
         assert!(begun.elapsed() < Duration::from_secs(5));
     }

@@ -193,8 +193,12 @@ pub fn replay(path: &Path, file: &TraceFile, bootstrap: &str, json: bool) -> Res
         }
     };
     let options = Options::default();
-    let report =
-        cases::replay(address(bootstrap)?, file, commands, &options, |_| {}).map_err(failure)?;
+    let address = address(bootstrap)?;
+    let mut report = cases::replay(address, file, commands, &options, |_| {}).map_err(failure)?;
+    for case in &mut report.cases {
+        // A trace is no case of the suite: it is run again from its file.
+        case.reproduce = format!("fencepost replay {} --bootstrap {address}", path.display());
+    }
     if json {
         say(&report.render(Format::Json))?;
     } else {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::case::Requirement;
 use super::stage::Exchange;
 
 /// What a case found.
@@ -77,12 +78,20 @@ pub struct CaseResult {
     pub reproduce: String,
 }
 
+impl CaseResult {
+    /// Whether it is known what the broker does, or does not matter: a MAY need not be followed.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.verdict != Verdict::Inconclusive || self.requirement == Requirement::May.name()
+    }
+}
+
 /// What a run found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Version of these fields.
     pub schema_version: u32,
-    /// True where there is no failure and no unexpected pass.
+    /// True where there is no failure, no unexpected pass, and no MUST or SHOULD of which nothing can be said.
     pub ok: bool,
     /// HOST:PORT.
     pub broker: String,

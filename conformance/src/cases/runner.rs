@@ -271,7 +271,7 @@ fn summed(setting: &Setting, cases: Vec<CaseResult>, taken: Duration) -> Report 
     let failed = count(Verdict::Fail) + count(Verdict::UnexpectedPass);
     Report {
         schema_version: super::report::SCHEMA_VERSION,
-        ok: failed == 0,
+        ok: failed == 0 && cases.iter().all(CaseResult::is_settled),
         broker: setting.bootstrap.to_string(),
         transaction_version: setting.transaction_version,
         passed: count(Verdict::Pass),
@@ -331,6 +331,29 @@ mod tests {
         assert_eq!(judged(&must, skip, Some("ours")).0, Verdict::Skip);
         let unclear = Some(Stop::Unclear("no answer".to_owned()));
         assert_eq!(judged(&must, unclear, None).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_run_that_cannot_say_whether_a_rule_is_kept_is_not_as_expected() {
+        let case = |requirement: Requirement, verdict| CaseResult {
+            id: String::new(),
+            name: String::new(),
+            level: String::new(),
+            requirement: requirement.name().to_owned(),
+            source: String::new(),
+            title: String::new(),
+            verdict,
+            reason: String::new(),
+            seconds: 0.0,
+            steps: 0,
+            exchanges: Vec::new(),
+            left: Vec::new(),
+            reproduce: String::new(),
+        };
+        assert!(!case(Requirement::Must, Verdict::Inconclusive).is_settled());
+        assert!(!case(Requirement::Should, Verdict::Inconclusive).is_settled());
+        assert!(case(Requirement::May, Verdict::Inconclusive).is_settled());
+        assert!(case(Requirement::Must, Verdict::Skip).is_settled());
     }
 
     #[test]

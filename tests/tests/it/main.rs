@@ -5,6 +5,7 @@ mod bad_input;
 mod browser;
 mod explorer;
 mod json;
+mod judged;
 mod modes;
 mod saved_traces;
 mod support;
