@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs a sample of cargo-mutants' mutants from one build (docs/MUTATION.md).
 
-usage: mutants.py switch SAMPLE_JSON COPY   put the sampled mutants into COPY, a copy of this repository
+usage: mutants.py choose ALL_JSON POOL NAMES OUT_JSON    the mutants of a list of names, each with its number in the pool
+       mutants.py switch SAMPLE_JSON COPY   put the sampled mutants into COPY, a copy of this repository
        mutants.py run TEST_BINARY SAMPLE_JSON COPY RESULTS [PROCESSES]
 
 `switch` writes each function that has mutants in the sample with a `match` on FENCEPOST_MUTANT around copies of its body,
@@ -142,6 +143,13 @@ def switch(sample, copy):
 SLOWER, AT_LEAST = 5, 120
 
 
+def choose(everything, pool, names, out):
+    known = {mutant["name"]: mutant for mutant in json.load(open(everything))}
+    numbers = {name: number for number, name in enumerate(open(pool).read().splitlines(), 1)}
+    chosen = [{**known[name], "id": numbers[name]} for name in open(names).read().splitlines()]
+    json.dump(chosen, open(out, "w"))
+
+
 def run(binary, sample, copy, results, processes="1"):
     def outcome(number, limit):
         began = time.time()
@@ -176,4 +184,4 @@ def run(binary, sample, copy, results, processes="1"):
 
 
 if __name__ == "__main__":
-    {"switch": switch, "run": run}[sys.argv[1]](*sys.argv[2:])
+    {"choose": choose, "switch": switch, "run": run}[sys.argv[1]](*sys.argv[2:])

@@ -75,6 +75,7 @@ pub const MUTATION: [OwnRun; 13] = [
     },
     OwnRun {
         ours: true,
+        globs: &["rights", "load", "disk"],
         ..whole(TransactionVersion::V0, Level::Fault)
     },
     whole(TransactionVersion::V1, Level::Full),

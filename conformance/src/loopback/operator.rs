@@ -138,6 +138,7 @@ pub(super) struct Held {
 
 impl Broker {
     pub(super) fn carry_out(&mut self, order: Order) {
+        self.check_guards();
         match order {
             Order::HoldLog => self.held.log = true,
             Order::HoldMarkers => self.held.markers = true,

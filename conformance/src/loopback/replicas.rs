@@ -2,7 +2,7 @@
 
 use fencepost::batch::RecordBatch;
 use fencepost::group::{self, GroupCoordinator};
-use fencepost::partition::{Input, Partition, PartitionConfig, Role};
+use fencepost::partition::{Input, Partition, PartitionConfig, Role, Verifications};
 use fencepost::types::{LeaderEpoch, Offset, Timestamp};
 
 use super::broker::{Broker, Work};
@@ -11,6 +11,23 @@ use super::broker::{Broker, Work};
 const NEW: usize = 2;
 
 impl Broker {
+    /// Where nothing is asked and nobody waits for an answer no guard is kept, or they would pile up.
+    ///
+    /// # Panics
+    /// Where one is.
+    pub(super) fn check_guards(&mut self) {
+        let none = Verifications::default();
+        let of_data = self.topics.partitions_mut().map(|it| &*it);
+        let unasked = of_data.filter(|it| it.parked().next().is_none());
+        let of_groups = self.groups.iter().filter(|it| it.parked().next().is_none());
+        for partition in unasked.chain(of_groups.map(GroupCoordinator::partition)) {
+            let verifications = partition.verifications();
+            if verifications.iter().next().is_none() {
+                assert_eq!(*verifications, none, "guards that nobody holds");
+            }
+        }
+    }
+
     /// A follower of each partition leads from here on: it has everything, and nothing but what the leader sent.
     pub(super) fn fail_over(&mut self) {
         let now = self.now();
