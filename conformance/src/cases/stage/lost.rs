@@ -1,4 +1,4 @@
-//! What a partition says after an unclean election, where the model's log is another one.
+//! What a partition says where the model's log is another one: after an unclean election, of batches of several records.
 
 use super::words::pair;
 use super::{Outcome, Stage};
@@ -10,12 +10,19 @@ const UNCLEAN: &str =
 impl Stage {
     /// Produce v11 of the client, and the offset or the refusal.
     pub fn produce_again(&mut self, sequence: i32, allowed: &str) -> Outcome {
+        self.produce_several(sequence, 1, allowed)
+    }
+
+    /// The same with a batch of so many records.
+    pub fn produce_several(&mut self, sequence: i32, records: usize, allowed: &str) -> Outcome {
         let (id, partition) = (self.id(), self.topic_partition());
-        let batch = Batch::transactional(self.wire(self.me()), sequence, "again");
+        let mut batch = Batch::transactional(self.wire(self.me()), sequence, "again");
+        batch.records = vec![batch.records[0].clone(); records];
         let leader = self.route.leader(&partition)?;
         let answer = leader.produce(11, Some(&id), &partition, &batch)?;
         let found = format!("{} at {}", answer.error, answer.base_offset);
-        let request = format!("Produce v11 {} sequence {sequence}", pair(self.me()));
+        let who = pair(self.me());
+        let request = format!("Produce v11 {who} sequence {sequence}, {records} records");
         self.expect(&request, &found, &[allowed], UNCLEAN)
     }
 

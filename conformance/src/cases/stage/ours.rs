@@ -391,6 +391,23 @@ impl Stage {
         self.expect("InitProducerId v6 enable2Pc", &error, &[allowed], "KIP-939")
     }
 
+    /// InitProducerId v6 with keepPreparedTxn where it cannot be served.
+    pub fn init_keeping_refused(&mut self, allowed: &str) -> Outcome {
+        let id = self.id();
+        let flags = crate::wire::InitProducerId {
+            keep_prepared: true,
+            ..crate::wire::InitProducerId::plain(&id)
+        };
+        let answer = self.route.any()?.init_producer_id(6, flags)?;
+        let error = answer.error.to_string();
+        self.expect(
+            "InitProducerId v6 keepPreparedTxn",
+            &error,
+            &[allowed],
+            "KIP-939",
+        )
+    }
+
     /// The timer has aborted the active id's transaction by now.
     pub fn after_the_time_out(&mut self) -> Outcome {
         self.oracle.time_out(self.model_id());

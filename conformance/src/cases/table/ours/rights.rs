@@ -65,4 +65,18 @@ pub(super) const CASES: &[Case] = &[
             s.compare_all()
         },
     ),
+    ours(
+        "rights/03",
+        "what-is-kept-for-another-session",
+        "KIP-939: keepPreparedTxn takes transaction.version 2",
+        "Below transaction.version 2 no transaction is kept for another session.",
+        |s| {
+            if s.is_tv2() {
+                return Ok(());
+            }
+            s.ongoing(1)?;
+            s.init_keeping_refused("UNSUPPORTED_VERSION")?;
+            s.describe()
+        },
+    ),
 ];

@@ -204,4 +204,24 @@ pub(super) const CASES: &[Case] = &[
         "An id may have 32,767 bytes, which is what the key of its record can hold.",
         |s| s.init_long(32_767, "NONE"),
     ),
+    ours(
+        "size/12",
+        "batches-of-several-records",
+        "KIP-98: a batch is known by its first and its last sequence",
+        "A batch that comes again is answered with its first offset; a part of it is out of order.",
+        |s| {
+            s.empty(1)?;
+            s.add(3, s.me())?;
+            s.produce_several(0, 3, "NONE at 0")?;
+            s.produce_several(0, 3, "NONE at 0")?;
+            s.produce_several(1, 2, "OUT_OF_ORDER_SEQUENCE_NUMBER at -1")?;
+            s.produce_several(0, 2, "OUT_OF_ORDER_SEQUENCE_NUMBER at -1")?;
+            s.produce_several(3, 4, "NONE at 3")?;
+            s.produce_several(0, 3, "NONE at 0")?;
+            s.operate(Order::Restart { gently: true })?;
+            s.produce_several(3, 4, "NONE at 3")?;
+            s.produce_several(7, 2, "NONE at 7")?;
+            s.look("[epoch 1 sequence 8 open 0] end 9 stable 0 aborted 0")
+        },
+    ),
 ];
