@@ -16,13 +16,13 @@ pub(super) const CASES: &[Case] = &[
             for expected in [None, Some(LAST), Some(LAST - 1), Some(0)] {
                 s.init()?;
                 s.raise_epochs(LAST)?;
-                let earlier = s.at(LAST - 1);
+                let earlier = s.at(0);
                 match expected {
                     None => drop(s.init()?),
                     Some(epoch) => drop(s.init_expecting(s.at(epoch))?),
                 }
                 s.describe()?;
-                // Of the id before only the last epoch may come again.
+                // Of the id before only the last epoch may come again, not one that is by chance that of the id in use.
                 s.init_expecting(earlier)?;
                 s.describe()?;
             }
