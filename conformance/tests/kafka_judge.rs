@@ -122,6 +122,29 @@ fn walks_then_restarts() {
 }
 
 /// What our own cores are held to beside lockstep: groups of several, limits, damage.
+/// The cases of our own broker that any broker can be asked.
+const ASKED_OF_KAFKA_TOO: [&str; 19] = [
+    "load/03",
+    "load/04",
+    "size/01",
+    "size/02",
+    "size/03",
+    "size/04",
+    "size/05",
+    "size/06",
+    "size/08",
+    "group/01",
+    "group/03",
+    "party/01",
+    "party/02",
+    "party/03",
+    "party/09",
+    "party/10",
+    "epochs/07",
+    "rights/02",
+    "rights/03",
+];
+
 #[test]
 fn cases_of_our_own_broker() {
     let _one = ONE_KAFKA.lock().unwrap_or_else(PoisonError::into_inner);
@@ -137,7 +160,13 @@ fn cases_of_our_own_broker() {
         .map(|case| case.story())
         .collect();
     assert!(bad.is_empty(), "{} cases:\n{}", bad.len(), bad.join("\n"));
-    assert!(report.passed >= 20, "{}", report.summary());
+    let passed = report
+        .cases
+        .iter()
+        .filter(|case| case.verdict == Verdict::Pass);
+    let passed: Vec<&str> = passed.map(|case| case.id.as_str()).collect();
+    // The others take an order that only our own broker carries out.
+    assert_eq!(passed, ASKED_OF_KAFKA_TOO, "{}", report.summary());
 }
 
 #[test]

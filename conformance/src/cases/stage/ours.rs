@@ -240,7 +240,9 @@ impl Stage {
         let known = self.topic_partition();
         let unknown = TopicPartition::new(&self.topic, 7);
         let coordinator = self.route.coordinator(CoordinatorKey::Transaction(&id))?;
-        let errors = coordinator.add_partitions_to_txn(3, &id, producer, &[known, unknown])?;
+        let mut errors = coordinator.add_partitions_to_txn(3, &id, producer, &[known, unknown])?;
+        // A broker answers in any order.
+        errors.sort_by_key(|(at, _)| at.partition);
         let found: Vec<String> = errors
             .iter()
             .map(|(at, error)| format!("{} {error}", at.partition))
