@@ -3,6 +3,8 @@
 //! Lockstep says what the model can say. What it cannot (versions of requests, forms of answers, names, sizes, members) is
 //! what the cases are about, and behind a port every request passes through all the cores.
 
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use fencepost::coordinator::Config;
@@ -139,24 +141,44 @@ pub fn judge_as_our_own(judge: &Judge) -> Result<Report, SuiteError> {
     run_cases(judge.bootstrap(), ours::all(), &options, |_| {})
 }
 
-/// Asks, one broker after the other, up to the first case that does not pass.
+/// Asks, two brokers at a time, up to the first case that does not pass.
 ///
 /// # Errors
 /// As [`run`](super::run), and where no port can be had.
 pub fn judge_our_own(runs: &[OwnRun]) -> Result<OwnReport, SuiteError> {
-    let mut report = OwnReport::default();
-    for asked in runs {
-        let found = ask_our_own(asked, Tamper::NONE)?;
-        report.passed += found.passed;
-        report.skipped += found.skipped;
-        report.exchanges += found.steps;
-        let bad = found.cases.into_iter().filter(|it| it.verdict.is_bad());
-        report.bad.extend(bad);
-        if !report.bad.is_empty() {
-            break;
+    let next = AtomicUsize::new(0);
+    let ask = || {
+        let mut found = Vec::new();
+        while let Some(asked) = runs.get(next.fetch_add(1, Relaxed)) {
+            let answered = ask_our_own(asked, Tamper::NONE);
+            let passed = answered.as_ref().is_ok_and(|report| !has_bad(report));
+            found.push(answered);
+            if !passed {
+                next.store(runs.len(), Relaxed);
+            }
         }
+        found
+    };
+    let found = std::thread::scope(|scope| {
+        let beside = scope.spawn(ask);
+        let mut found = ask();
+        found.extend(beside.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        found
+    });
+    let mut report = OwnReport::default();
+    for answered in found {
+        let answered = answered?;
+        report.passed += answered.passed;
+        report.skipped += answered.skipped;
+        report.exchanges += answered.steps;
+        let bad = answered.cases.into_iter().filter(|it| it.verdict.is_bad());
+        report.bad.extend(bad);
     }
     Ok(report)
+}
+
+fn has_bad(report: &Report) -> bool {
+    report.cases.iter().any(|case| case.verdict.is_bad())
 }
 
 /// Asks one broker, with a fault where a test puts one in, up to the first case that does not pass.
