@@ -3,6 +3,7 @@
 use stateright::Model;
 
 use super::recent::Recent;
+use super::room::Room;
 use crate::fingerprint::Fingerprint;
 use crate::links::Link;
 
@@ -10,9 +11,10 @@ use crate::links::Link;
 /// word has bits.
 const BATCH: usize = 32;
 
-/// What is known of successors that are not looked up yet, in the order of the search. Their states are the last ones
-/// among the candidates.
+/// Successors that are not looked up yet, in the order of the search.
 pub(super) struct Batch<M: Model> {
+    /// As many as links.
+    pub(super) states: Room<M::State>,
     pub(super) links: Vec<Link>,
     /// As many, or none when there is no observer.
     pub(super) actions: Vec<M::Action>,
@@ -29,6 +31,7 @@ struct Asked {
 impl<M: Model> Batch<M> {
     pub(super) fn new() -> Self {
         Self {
+            states: Room::default(),
             links: Vec::with_capacity(BATCH),
             actions: Vec::new(),
             asked: Asked {
@@ -60,14 +63,13 @@ impl<M: Model> Batch<M> {
         &mut self,
         recent: &mut Recent,
         all: bool,
-        fingerprints: impl Iterator<Item = Fingerprint>,
+        fingerprint: impl Fn(&M::State) -> Fingerprint,
     ) {
         // First all, so that none waits for what is remembered of the one before.
         let mut prints = [self.asked.fingerprints[0]; BATCH];
-        prints
-            .iter_mut()
-            .zip(fingerprints)
-            .for_each(|(print, fingerprint)| *print = fingerprint);
+        for (print, state) in prints.iter_mut().zip(self.states.states()) {
+            *print = fingerprint(state);
+        }
         for (position, fingerprint) in prints[..self.links.len()].iter().enumerate() {
             let known = recent.knows(*fingerprint);
             self.asked.put(*fingerprint, position, all || !known);
@@ -87,6 +89,7 @@ impl<M: Model> Batch<M> {
 
     /// Forgets all but the actions.
     pub(super) fn clear(&mut self) {
+        self.states.clear();
         self.links.clear();
         self.asked.len = 0;
     }

@@ -140,8 +140,9 @@ impl<S> Frontier<S> {
         {
             self.skipped -= segment.len();
             self.resident -= segment.len();
-            if let Some(Segment::Resident(room)) = self.segments.pop_front() {
-                rooms.push(room.cleared());
+            if let Some(Segment::Resident(mut room)) = self.segments.pop_front() {
+                room.clear();
+                rooms.push(room);
             }
         }
         rooms

@@ -59,7 +59,6 @@ pub(super) struct Worker<M: Model, O> {
 /// Steps that may lead to new states, in the order of the search: lists of one length.
 struct Candidates<M: Model> {
     links: Vec<Link>,
-    /// After them those of the batch, which are written where they stay.
     states: Rooms<M::State>,
     /// Empty unless there is an observer.
     actions: Vec<M::Action>,
@@ -177,7 +176,7 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         self.too_many_actions |= enabled.len() > usize::from(u16::MAX) + 1;
         for (position, action) in (0..=u16::MAX).zip(enabled.drain(..)) {
             let kept = O::ACTIVE.then(|| action.clone());
-            let to = self.found.states.slot(from, &mut self.spare);
+            let to = self.batch.states.slot(from);
             if !task.checks.step(task.model, from, action, to) {
                 continue;
             }
@@ -195,7 +194,7 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
                 }
                 self.batch.ask(fingerprint);
             }
-            self.found.states.keep();
+            self.batch.states.keep();
             self.batch.links.push(Link {
                 parent: number,
                 action: position,
@@ -217,10 +216,8 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
     /// Makes candidates of the batch's successors, apart from those that are known; an observer sees them all.
     fn look_up(&mut self, task: &Task<'_, M>, table: &mut Table<'_>) {
         if !Self::HASHES_AT_ONCE {
-            let states = self.found.states.last(self.batch.links.len());
-            let fingerprints = states.map(|state| task.fingerprint(state));
-            self.batch
-                .ask_all(&mut self.recent, O::ACTIVE, fingerprints);
+            let fingerprint = |state: &M::State| task.fingerprint(state);
+            self.batch.ask_all(&mut self.recent, O::ACTIVE, fingerprint);
         }
         let asked = self.batch.asked();
         let new = match table {
@@ -228,7 +225,6 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             Table::Shared(visited) => visited.absent(asked),
         };
         let mut keep = if O::ACTIVE { self.batch.all() } else { new };
-        let mut kept = 0;
         while keep != 0 {
             let number = keep.trailing_zeros() as usize;
             keep &= keep - 1;
@@ -250,12 +246,9 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             }
             let bit = self.batch.position(number);
             self.found.links.push(self.batch.links[bit]);
-            kept |= 1 << bit;
+            let state = &mut self.batch.states.states_mut()[bit];
+            self.found.states.swap_in(state, &mut self.spare);
         }
-        let asked = self.batch.links.len();
-        self.found
-            .states
-            .retain_of_last(asked, kept, &mut self.spare);
         self.found.actions.append(&mut self.batch.actions);
         self.batch.clear();
     }
