@@ -78,8 +78,8 @@ pub fn run(args: &Coverage, json: bool, progress: bool) -> Result<Exit, Failure>
         let name = run::name(run, None);
         let options = run::options(&name, &args.limits, args.limits.thread_count(), progress);
         let world = run::world(run, None);
-        let (found, seen) = run_bfs_observed(&world, &Checks::none(), &options, cells);
-        cells = seen;
+        let (found, seen) = run_bfs_observed(&world, &Checks::none(), &options, Cells::default());
+        cells.join(seen);
         runs.push(Searched {
             scenario: run.0.name,
             rules: run.1.name(),

@@ -260,11 +260,11 @@ impl World {
             let others = others.filter(|index| *index != group.member);
             actions.extend(others.map(Action::ReplaceStaticMember));
         }
-        let rebalances = group.state == GroupState::PreparingRebalance;
-        for producer in state.producers.iter().filter(|_| rebalances) {
-            if producer.index != group.member || state.producers.len() == 1 {
-                actions.push(Action::CompleteRebalance(producer.index));
-            }
+        if group.state == GroupState::PreparingRebalance {
+            let alone = state.producers.len() == 1;
+            let members = state.producers.iter().map(|producer| producer.index);
+            let next = members.filter(|index| *index != group.member || alone);
+            actions.extend(next.map(Action::CompleteRebalance));
         }
         if state.budgets.left(Fault::OffsetExpiry) > 0 {
             actions.push(Action::ExpireOffsets);

@@ -5,16 +5,18 @@
 //! What comes out is the set of allowed answers; the broker's own answer then leaves the states that
 //! could have given it. No answer is written down here: the rules are the spec's.
 
+mod answer;
+mod events;
 mod overtaken;
+
+pub use answer::{ModelAnswer, take_answer};
+pub use events::Elapsed;
 
 use std::collections::{BTreeMap, HashSet};
 
-use fencepost_spec::coordinator::{Role, Stage, TransactionState};
+use fencepost_spec::coordinator::{Role, Stage};
 use fencepost_spec::coverage::Cell;
-use fencepost_spec::error_code::ErrorCode;
-use fencepost_spec::fault::Fault;
 use fencepost_spec::message::{Correlation, Message};
-use fencepost_spec::partition::Partition;
 use fencepost_spec::rules::Rules;
 use fencepost_spec::scenario::Scenario;
 use fencepost_spec::types::*;
@@ -30,19 +32,6 @@ const IDS: usize = 2;
 pub const OUR_ROUND: u8 = u8::MAX;
 /// More states than any case comes near: past it the oracle gives up rather than the machine.
 const MAX_STATES: usize = 20_000;
-
-/// An answer in the model's terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ModelAnswer {
-    /// The verdict.
-    pub error: ErrorCode,
-    /// InitProducerId and EndTxn v5: the identity to go on with.
-    pub identity: Option<Identity>,
-    /// KIP-939: the identity of the transaction that goes on.
-    pub ongoing: Option<Identity>,
-    /// Produce: where the batch is.
-    pub offset: Option<u8>,
-}
 
 /// An answer that the model allows, and the state that it leaves.
 #[derive(Clone, Debug)]
@@ -63,17 +52,6 @@ pub enum Held {
     Log,
     /// No marker arrives.
     Markers,
-}
-
-/// How much time passes at once: more than a transaction may take, than a producer is remembered, than an id is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Elapsed {
-    /// A minute and some.
-    Minute,
-    /// A day and some.
-    Day,
-    /// A week and some.
-    Week,
 }
 
 /// The states that a broker may be in.
@@ -194,48 +172,6 @@ impl Oracle {
         self.held = held;
     }
 
-    /// The broker starts again: the coordinator loads its log, the partitions their producer state.
-    pub fn restart(&mut self) {
-        let partitions = self
-            .states
-            .first()
-            .map_or(0, |it| it.partitions.len() as u8);
-        let mut actions = vec![
-            Action::CrashCoordinator(BrokerId(0)),
-            Action::LearnElected(BrokerId(0)),
-            Action::Load(BrokerId(0)),
-        ];
-        for index in (0..partitions).map(PartitionIndex) {
-            actions.extend([Action::Restart(index), Action::Recover(index)]);
-        }
-        let world = &self.world;
-        let restarted = self.reachable().into_iter().filter_map(|mut state| {
-            state.budgets = state
-                .budgets
-                .with(Fault::CoordinatorCrash, 1)
-                .with(Fault::Restart, partitions);
-            actions
-                .iter()
-                .try_fold(state, |state, action| world.take(&state, action))
-        });
-        self.states = restarted.collect();
-    }
-
-    /// Every id is at this epoch, in the log and in memory, as if so many sessions had come and gone.
-    pub fn raise_epochs(&mut self, epoch: i16) {
-        let epoch = ProducerEpoch(epoch);
-        for state in &mut self.states {
-            let logged = state.log.committed.iter_mut().flatten();
-            logged.for_each(|metadata| metadata.producer_epoch = epoch);
-            for slot in state.coordinators[0].slots.iter_mut() {
-                if let Some(metadata) = &mut slot.metadata {
-                    metadata.producer_epoch = epoch;
-                }
-            }
-        }
-        self.restart();
-    }
-
     /// Whether the broker has nothing left to do by itself, whichever state it is in.
     pub fn is_settled(&self) -> bool {
         self.states
@@ -303,80 +239,6 @@ impl Oracle {
             .collect();
     }
 
-    /// The sweep aborts what `id` has open.
-    pub fn time_out(&mut self, id: TransactionalId) {
-        let action = Action::Timeout(BrokerId(0), id);
-        self.states = self
-            .reachable()
-            .iter()
-            .filter_map(|state| {
-                let mut due = state.clone();
-                due.budgets = due.budgets.with(Fault::Timer, 1);
-                self.world.take(&due, &action)
-            })
-            .collect();
-    }
-
-    /// So much time passes: whatever has a time limit meets it, in each state.
-    pub fn pass(&mut self, elapsed: Elapsed) {
-        let world = &self.world;
-        let passed = self.reachable().into_iter().map(|state| {
-            let due = overdue(&state, elapsed);
-            due.into_iter().fold(state, |mut state, (fault, action)| {
-                state.budgets = state.budgets.with(fault, 1);
-                let after = world.take(&state, &action).unwrap_or(state);
-                State {
-                    budgets: after.budgets.with(fault, 0),
-                    ..after
-                }
-            })
-        });
-        self.states = passed.collect();
-        self.settle();
-    }
-
-    /// The topic is deleted.
-    pub fn delete_topic(&mut self) {
-        for state in &mut self.states {
-            for partition in state
-                .partitions
-                .iter_mut()
-                .take(usize::from(DATA_PARTITIONS))
-            {
-                let fresh = Partition::new(partition.index, partition.pace);
-                **partition = fresh;
-                partition.deleted = true;
-            }
-        }
-    }
-
-    /// A second member joins, and the group waits for the first one.
-    pub fn begin_rebalance(&mut self) {
-        for state in &mut self.states {
-            if let Some(group) = state.group.as_mut() {
-                group.prepare_rebalance();
-            }
-        }
-    }
-
-    /// A plain OffsetCommit of the group, which the model has no message for.
-    pub fn commit_plainly(&mut self, offset: u8) {
-        for state in &mut self.states {
-            if let Some(group) = state.group.as_mut() {
-                group.committed = Payload(offset);
-            }
-        }
-    }
-
-    /// The group's generation, as its member was told.
-    pub fn set_generation(&mut self, generation: u8) {
-        for state in &mut self.states {
-            if let Some(group) = state.group.as_mut() {
-                group.generation = Generation(generation);
-            }
-        }
-    }
-
     /// The steps that a broker takes by itself in `state`.
     fn background(&self, state: &State) -> Vec<(State, Option<Cell>)> {
         let mut actions = vec![Action::Materialise];
@@ -410,30 +272,6 @@ impl Oracle {
     }
 }
 
-/// What ends by itself in `state`: transactions after a minute, producers after a day, ids and offsets after a week.
-fn overdue(state: &State, elapsed: Elapsed) -> Vec<(Fault, Action)> {
-    let mut due = Vec::new();
-    let slots = (0..).zip(&state.coordinators[0].slots);
-    for (index, metadata) in slots.filter_map(|(index, slot)| Some((index, slot.metadata?))) {
-        let id = TransactionalId(index);
-        if metadata.state == TransactionState::Ongoing {
-            due.push((Fault::Timer, Action::Timeout(BrokerId(0), id)));
-        } else if elapsed == Elapsed::Week {
-            due.push((Fault::IdExpiry, Action::ExpireId(BrokerId(0), id)));
-        }
-    }
-    if elapsed != Elapsed::Minute {
-        for partition in &state.partitions {
-            let producers = partition.producers.iter().map(|entry| entry.producer_id);
-            due.extend(producers.map(|id| (Fault::Eviction, Action::Evict(partition.index, id))));
-        }
-    }
-    if elapsed == Elapsed::Week {
-        due.push((Fault::OffsetExpiry, Action::ExpireOffsets));
-    }
-    due
-}
-
 /// Whether the coordinator is asked.
 pub fn is_to_coordinator(request: &Message) -> bool {
     matches!(
@@ -444,71 +282,4 @@ pub fn is_to_coordinator(request: &Message) -> bool {
             | Message::EndTxn(_)
             | Message::VerifyPartition(_)
     )
-}
-
-/// Takes the answer to `request` out of the network, if it is there.
-pub fn take_answer(state: &mut State, request: &Message) -> Option<ModelAnswer> {
-    let at = state.network.iter().position(|m| answers(m, request))?;
-    let answer = state.network.remove(at);
-    let plain = |error| ModelAnswer {
-        error,
-        identity: None,
-        ongoing: None,
-        offset: None,
-    };
-    match answer {
-        Message::CoordinatorAnswer(m) => Some(ModelAnswer {
-            identity: m.identity,
-            ongoing: m.ongoing,
-            ..plain(m.error)
-        }),
-        Message::ProduceAnswer {
-            identity,
-            partition,
-            sequence,
-            error,
-            ..
-        } => {
-            let at_leader = &state.partitions[usize::from(partition.0)];
-            let batch = at_leader
-                .producer(identity.producer_id)
-                .and_then(|entry| entry.batches.iter().find(|b| b.sequence == sequence));
-            Some(ModelAnswer {
-                offset: batch
-                    .filter(|_| error == ErrorCode::None)
-                    .map(|b| b.offset.0),
-                ..plain(error)
-            })
-        }
-        Message::TxnOffsetCommitAnswer { error, .. } | Message::VerifyAnswer { error, .. } => {
-            Some(plain(error))
-        }
-        Message::WriteTxnMarkersAnswer(m) => Some(plain(m.error)),
-        _ => None,
-    }
-}
-
-/// Whether `answer` belongs to `request`.
-fn answers(answer: &Message, request: &Message) -> bool {
-    let asked = match request {
-        Message::InitProducerId(m) => m.correlation,
-        Message::AddPartitionsToTxn(m) | Message::AddOffsetsToTxn(m) => m.correlation,
-        Message::EndTxn(m) => m.correlation,
-        Message::Produce(m) => m.correlation,
-        Message::TxnOffsetCommit(m) => m.correlation,
-        Message::VerifyPartition(m) => {
-            return matches!(answer, Message::VerifyAnswer { partition, identity, sequence, .. }
-                if (*partition, *identity, *sequence) == (m.partition, m.identity, m.sequence));
-        }
-        Message::WriteTxnMarkers(_) => {
-            return matches!(answer, Message::WriteTxnMarkersAnswer(m) if m.round == OUR_ROUND);
-        }
-        _ => return false,
-    };
-    match answer {
-        Message::CoordinatorAnswer(m) => m.correlation == asked,
-        Message::ProduceAnswer { correlation, .. }
-        | Message::TxnOffsetCommitAnswer { correlation, .. } => *correlation == asked,
-        _ => false,
-    }
 }
