@@ -18,3 +18,4 @@ pub mod step;
 pub mod trace;
 pub mod types;
 pub mod world;
+mod written_over;

@@ -48,6 +48,8 @@ impl Group {
             Ok(Admitted::New(id)) => {
                 self.pending.remove(&id);
                 self.protocol_type.clone_from(&join.protocol_type);
+                // The first to join leads.
+                self.leader.get_or_insert_with(|| id.clone());
                 self.members.insert(id, member(join, now));
                 self.rebalance(config, now)
             }
@@ -104,11 +106,11 @@ impl Group {
     ) -> Turn {
         let id = join.fresh_member_id.clone();
         let assignment = self.members.get(old).map(|it| it.assignment.clone());
+        let leader = self.leader.clone();
         let mut turn = self.dismiss(old, ErrorCode::FencedInstanceId);
         let mut replacement = member(join, now);
         replacement.assignment = assignment.unwrap_or_default();
         self.members.insert(id.clone(), replacement);
-        let leader = self.leader.clone();
         if leader.as_ref() == Some(old) {
             self.leader = Some(id.clone());
         }
@@ -337,7 +339,7 @@ impl Group {
         })
     }
 
-    /// Takes a member out and refuses what it waits for.
+    /// Takes a member out and refuses what it waits for. Where it led, another one does.
     fn dismiss(&mut self, id: &MemberId, code: ErrorCode) -> Turn {
         let mut turn = Turn::default();
         if let Some(member) = self.members.remove(id) {
@@ -346,6 +348,9 @@ impl Group {
             }
             if let Some(request) = member.syncing {
                 turn = turn.reply(request, Answer::SyncGroup(Err(code)));
+            }
+            if self.leader.as_ref() == Some(id) {
+                self.leader = self.members.keys().next().cloned();
             }
         }
         turn

@@ -15,6 +15,7 @@ pub use errors::{ErrorClass, classify};
 use crate::message::{Correlation, RequestKind};
 use crate::rules::Rules;
 use crate::types::*;
+use crate::written_over::written_over;
 use serde::{Deserialize, Serialize};
 
 /// One step of a transaction's script.
@@ -145,7 +146,7 @@ impl Held {
 }
 
 /// A producer instance.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Producer {
     /// Which instance.
     pub index: ProducerIndex,
@@ -200,6 +201,37 @@ pub struct Producer {
     /// KIP-939: the verdict that was asked for the transaction taken over.
     pub takeover: Outcome,
 }
+
+written_over!(Producer {
+    values: [
+        index,
+        phase,
+        identity,
+        first_identity,
+        ghost_went_back,
+        txn,
+        version,
+        item,
+        registered,
+        request,
+        number,
+        attempt,
+        known_coordinator,
+        resent,
+        next_sequence,
+        needs_bump,
+        ghost_gave_up,
+        ghost_resent_init,
+        ghost_refused,
+        acked,
+        position,
+        generation,
+        outcome,
+        takeover
+    ],
+    lists: [ghost_former, in_flight],
+    others: [],
+});
 
 /// What a client step reads.
 #[derive(Clone, Copy, Debug)]

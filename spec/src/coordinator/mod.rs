@@ -27,6 +27,7 @@ use crate::error_code::ErrorCode;
 use crate::message::*;
 use crate::step::{Context, Out, Step};
 use crate::types::*;
+use crate::written_over::written_over;
 use serde::{Deserialize, Serialize};
 
 /// What the broker believes of its role.
@@ -145,7 +146,7 @@ impl Slot {
 }
 
 /// A coordinator.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Coordinator {
     /// Its broker.
     pub broker: BrokerId,
@@ -162,6 +163,12 @@ pub struct Coordinator {
     /// The transactions that its timer has ended, in the order of their ghosts.
     pub ghost_timed_out: List<Ghost, 1>,
 }
+
+written_over!(Coordinator {
+    values: [broker, role, epoch, next_producer_id, clock_back],
+    lists: [slots, ghost_timed_out],
+    others: [],
+});
 
 impl Coordinator {
     /// A coordinator of `ids` transactional ids. Each broker's block of producer ids is 16 wide.

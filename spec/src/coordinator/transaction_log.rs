@@ -8,10 +8,11 @@ use crate::error_code::ErrorCode;
 use crate::message::{AppendTxnRecord, AppendTxnRecordAnswer, Message};
 use crate::step::{Out, Step};
 use crate::types::{BrokerId, CoordinatorEpoch, List};
+use crate::written_over::written_over;
 use serde::{Deserialize, Serialize};
 
 /// The log of `__transaction_state`, for the ids of the scenario.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TransactionLog {
     /// Who leads.
     pub leader: BrokerId,
@@ -22,6 +23,12 @@ pub struct TransactionLog {
     /// Appended by the leader, not replicated yet.
     pub appended: List<AppendTxnRecord, 2>,
 }
+
+written_over!(TransactionLog {
+    values: [leader, epoch],
+    lists: [committed, appended],
+    others: [],
+});
 
 impl TransactionLog {
     /// An empty log that broker 0 leads.

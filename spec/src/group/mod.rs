@@ -14,6 +14,7 @@ pub use membership::MemberSet;
 use crate::message::WriteTxnMarkers;
 use crate::rules::GroupRules;
 use crate::types::*;
+use crate::written_over::written_over;
 use serde::{Deserialize, Serialize};
 
 /// Whether the group serves its members.
@@ -48,7 +49,7 @@ impl Staged {
 }
 
 /// The group of a scenario.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Group {
     /// Stable or between generations.
     pub state: GroupState,
@@ -69,6 +70,12 @@ pub struct Group {
     /// The transactions whose offsets were published.
     pub ghost_published: List<Ghost, 2>,
 }
+
+written_over!(Group {
+    values: [state, generation, member, members, replaced, committed],
+    lists: [staged, unapplied, ghost_published],
+    others: [],
+});
 
 impl Default for Group {
     fn default() -> Self {

@@ -24,6 +24,7 @@ pub(crate) use write_txn_markers::marker_answer;
 use crate::message::Message;
 use crate::step::{Context, Step};
 use crate::types::*;
+use crate::written_over::written_over;
 use serde::{Deserialize, Serialize};
 
 /// What a record is.
@@ -68,7 +69,7 @@ pub struct Waiting {
 }
 
 /// A partition at its leader.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Partition {
     /// Which one.
     pub index: PartitionIndex,
@@ -105,6 +106,21 @@ pub struct Partition {
     /// How replication and application go in this scenario.
     pub pace: Pace,
 }
+
+written_over!(Partition {
+    values: [
+        index,
+        log_end,
+        high_watermark,
+        applied,
+        deleted,
+        recovering,
+        known_coordinator,
+        pace
+    ],
+    lists: [log, parked, verification, aborted, unreplicated, waiting],
+    others: [producers, snapshot, follower],
+});
 
 /// Which steps of a partition are apart in a scenario.
 #[derive(

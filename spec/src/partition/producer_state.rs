@@ -6,6 +6,7 @@
 use super::{Partition, Record, RecordKind};
 use crate::rules::{OpenRule, Rules};
 use crate::types::*;
+use crate::written_over::written_over;
 use serde::{Deserialize, Serialize};
 
 /// A remembered batch.
@@ -18,7 +19,7 @@ pub struct Batch {
 }
 
 /// One producer id at one partition.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ProducerEntry {
     /// The producer id.
     pub producer_id: ProducerId,
@@ -31,6 +32,12 @@ pub struct ProducerEntry {
     /// The first offset of the open transaction.
     pub open: Option<Offset>,
 }
+
+written_over!(ProducerEntry {
+    values: [producer_id, epoch, coordinator_epoch, open],
+    lists: [batches],
+    others: [],
+});
 
 impl Partition {
     /// What is known of a producer id.

@@ -9,16 +9,23 @@ use crate::message::Message;
 use crate::rules::Rules;
 use crate::step::{Out, Step};
 use crate::types::*;
+use crate::written_over::written_over;
 use serde::{Deserialize, Serialize};
 
 /// The producer state as of an offset.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Snapshot {
     /// It covers the log below this offset.
     pub offset: Offset,
     /// The entries, each with its last batch only.
     pub producers: List<ProducerEntry, 2>,
 }
+
+written_over!(Snapshot {
+    values: [offset],
+    lists: [],
+    others: [producers],
+});
 
 impl Partition {
     /// Writes a snapshot of the producer state.

@@ -12,6 +12,7 @@ use crate::partition::Partition;
 use crate::rules::Rules;
 use crate::scenario::Scenario;
 use crate::types::*;
+use crate::written_over::written_over;
 use serde::{Deserialize, Serialize};
 
 /// What a scenario starts from.
@@ -80,6 +81,13 @@ pub struct State {
     /// Properties that a step has broken, by their bit.
     pub ghost_broken: u32,
 }
+
+written_over!(State {
+    values: [manager, version, budgets, ghost_newest, ghost_broken],
+    lists: [network],
+    // Each part skips what is equal.
+    others: [producers, coordinators, log, partitions, group, readers],
+});
 
 impl State {
     /// The start of a scenario.
@@ -200,64 +208,4 @@ impl State {
         self.partitions.iter_mut().for_each(Part::seal);
         self.group.iter_mut().for_each(Part::seal);
     }
-}
-
-impl Clone for State {
-    fn clone(&self) -> Self {
-        Self {
-            producers: self.producers.clone(),
-            coordinators: self.coordinators.clone(),
-            log: self.log.clone(),
-            partitions: self.partitions.clone(),
-            group: self.group.clone(),
-            readers: self.readers.clone(),
-            manager: self.manager,
-            network: self.network.clone(),
-            version: self.version,
-            budgets: self.budgets,
-            ghost_newest: self.ghost_newest,
-            ghost_broken: self.ghost_broken,
-        }
-    }
-
-    /// Copies only the parts that differ.
-    fn clone_from(&mut self, source: &Self) {
-        let Self {
-            producers,
-            coordinators,
-            log,
-            partitions,
-            group,
-            readers,
-            manager,
-            network,
-            version,
-            budgets,
-            ghost_newest,
-            ghost_broken,
-        } = self;
-        clone_list_from(producers, &source.producers);
-        clone_list_from(coordinators, &source.coordinators);
-        log.clone_from(&source.log);
-        clone_list_from(partitions, &source.partitions);
-        group.clone_from(&source.group);
-        clone_list_from(readers, &source.readers);
-        *manager = source.manager;
-        network.clear();
-        network.extend_from_slice(&source.network);
-        *version = source.version;
-        *budgets = source.budgets;
-        *ghost_newest = source.ghost_newest;
-        *ghost_broken = source.ghost_broken;
-    }
-}
-
-/// Copies element by element, so that each can skip what is equal.
-fn clone_list_from<T: Clone, const N: usize>(list: &mut List<T, N>, source: &List<T, N>) {
-    list.truncate(source.len());
-    let (same, more) = source.split_at(list.len());
-    list.iter_mut()
-        .zip(same)
-        .for_each(|(to, from)| to.clone_from(from));
-    list.extend(more.iter().cloned());
 }

@@ -123,12 +123,19 @@ fn an_id_that_was_given_out_is_waited_for() {
 #[test]
 fn an_empty_group_waits_for_more_members() {
     let mut host = Host::with(GroupConfig::default());
-    assert_eq!(host.join("", "a"), []);
+    assert_eq!(host.join("", "b"), []);
     host.now = 2999;
     assert_eq!(host.step(Input::Tick), []);
-    assert_eq!(host.join("", "b"), []);
+    assert_eq!(host.join("", "a"), []);
     host.now = 3000;
-    assert_eq!(answers(&host.step(Input::Tick)).len(), 2);
+    let told = answers(&host.step(Input::Tick));
+    let told: Vec<_> = told.iter().map(joined).collect();
+    // The first to join leads.
+    let [b, a] = [("b", 2), ("a", 0)].map(|(id, told)| (1, id.to_owned(), "b".to_owned(), told));
+    assert!(
+        told.len() == 2 && told.contains(&a) && told.contains(&b),
+        "{told:?}"
+    );
 }
 
 #[test]

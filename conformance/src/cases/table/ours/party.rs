@@ -445,4 +445,29 @@ pub(super) const CASES: &[Case] = &[
             s.fetch_offset(true)
         },
     ),
+    ours(
+        "party/13",
+        "the-first-to-join-leads",
+        "ClassicGroup.add: who joins a group without a leader leads it",
+        "Of a new group the first to join is the leader, whoever was given an id first.",
+        |s| {
+            let (mut a, mut b) = (s.seat("a", PLAIN), s.seat("b", PLAIN));
+            s.ask_for_id(&mut a)?;
+            s.ask_for_id(&mut b)?;
+            s.send_join(&mut b)?;
+            s.waiting(1)?;
+            s.send_join(&mut a)?;
+            s.joined(
+                &mut b,
+                "generation 1 by range, b leads [a (a range), b (b range)]",
+            )?;
+            s.joined(&mut a, "generation 1 by range, b leads []")?;
+            assigned(s, &mut b, &mut a)?;
+            // The leader leaves: of those who stay one leads.
+            s.leave_as(&b.member, "NONE")?;
+            s.beat(&a.member, "REBALANCE_IN_PROGRESS")?;
+            s.join_at_once(&mut a, "generation 2 by range, a leads [a (a range)]")?;
+            s.leave_as(&a.member, "NONE")
+        },
+    ),
 ];

@@ -1,0 +1,34 @@
+//! Copies of an actor's state that are written over older ones: what lists have on the heap is used again, and lists of
+//! plain values are copied as a piece. A derived `Clone` does neither, and to copy states is much of a search's work.
+
+/// Implements `Clone` for a struct, of which every field is named: first plain values, then lists of plain values, then
+/// what has a `Clone` of its own.
+macro_rules! written_over {
+    ($name:ident {
+        values: [$($value:ident),* $(,)?],
+        lists: [$($list:ident),* $(,)?],
+        others: [$($other:ident),* $(,)?] $(,)?
+    }) => {
+        impl Clone for $name {
+            fn clone(&self) -> Self {
+                Self {
+                    $($value: self.$value,)*
+                    $($list: $crate::types::List::from_slice(&self.$list),)*
+                    $($other: self.$other.clone(),)*
+                }
+            }
+
+            fn clone_from(&mut self, source: &Self) {
+                let Self { $($value,)* $($list,)* $($other,)* } = self;
+                $(*$value = source.$value;)*
+                $(
+                    $list.clear();
+                    $list.extend_from_slice(&source.$list);
+                )*
+                $($other.clone_from(&source.$other);)*
+            }
+        }
+    };
+}
+
+pub(crate) use written_over;
