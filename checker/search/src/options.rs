@@ -35,7 +35,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             threads: 1,
-            share: 256,
+            share: 64,
             max_states: None,
             max_memory: None,
             time_limit: None,

@@ -21,25 +21,36 @@ impl Crew {
         }
     }
 
-    /// Runs the jobs at once, the first on the calling thread; the results are in the order of the jobs. A panic in
-    /// any job goes on in the caller.
+    /// Runs the jobs, each on whichever thread is free; the results are in the order of the jobs. A panic in any job goes
+    /// on in the caller.
     pub(super) fn run<T: Send, F: FnOnce() -> T + Send>(&self, jobs: Vec<F>) -> Vec<T> {
         let Some(others) = self.others.as_ref().filter(|_| jobs.len() > 1) else {
             return jobs.into_iter().map(|job| job()).collect();
         };
         let results: Vec<Mutex<Option<T>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
-        others.in_place_scope(|scope| {
-            let mut jobs = jobs.into_iter().zip(&results);
-            let own = jobs.next();
-            for (job, result) in jobs {
-                scope.spawn(move |_| put(result, job()));
-            }
-            if let Some((job, result)) = own {
+        let helpers = others.current_num_threads().min(jobs.len() - 1);
+        let waiting = Mutex::new(jobs.into_iter().zip(&results));
+        let work = || {
+            while let Some((job, result)) = next(&waiting) {
                 put(result, job());
             }
+        };
+        others.in_place_scope(|scope| {
+            for _ in 0..helpers {
+                scope.spawn(|_| work());
+            }
+            work();
         });
         results.into_iter().filter_map(take).collect()
     }
+}
+
+/// The next thing to do; it is taken, and then done while others take theirs.
+fn next<T>(waiting: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    waiting
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .next()
 }
 
 fn put<T>(result: &Mutex<Option<T>>, value: T) {

@@ -1,10 +1,10 @@
 //! Level-synchronous breadth-first search.
 //!
 //! A round takes some parents from the frontier and goes through three phases: *expand* (each worker takes the steps
-//! of its share of the parents, and leaves out what is visited already), *claim* (each worker adds the fingerprints of
-//! its shard of the visited set, in search order, and marks the new ones), *admit* (each worker numbers and judges
-//! what it found new). Nothing is locked: in each phase, what is written belongs to one worker. A worker that is alone
-//! claims while it expands.
+//! of its share of the parents, and leaves out what is visited already), *claim* (each shard of the visited set gets its
+//! fingerprints, in search order, and the new ones are marked), *admit* (each worker numbers and judges what it found
+//! new). No state is locked: in each phase, what is written belongs to one worker or one shard. A worker that is alone
+//! claims while it expands; several threads have more workers than they are, and each takes the next that waits.
 //!
 //! States are written over older ones wherever they go, and never made anew once there is room for all of a level: to
 //! make, clone and drop them would take most of the time.
@@ -102,6 +102,9 @@ pub fn run_bfs_stored<M: SearchModel>(
     Ok(search.finish(incomplete).0)
 }
 
+/// Pieces of a phase for each of several threads. They take unequal time: whoever is done takes the next.
+const PIECES: usize = 4;
+
 struct Search<'a, M: SearchModel, O> {
     task: Task<'a, M>,
     options: &'a Options,
@@ -127,8 +130,10 @@ impl<'a, M: SearchModel, O: Observer<M>> Search<'a, M, O> {
         observer: O,
         [spool, other]: [Option<Spool<M::State>>; 2],
     ) -> Self {
-        let sharing = Sharing::between(options.threads);
-        let mut workers: Vec<_> = (1..options.threads)
+        let threads = options.threads.max(1);
+        let pieces = if threads > 1 { threads * PIECES } else { 1 };
+        let sharing = Sharing::between(pieces);
+        let mut workers: Vec<_> = (1..pieces)
             .map(|_| Worker::new(observer.fork(), sharing))
             .collect();
         workers.insert(0, Worker::new(observer, sharing));

@@ -28,6 +28,19 @@ impl<S> Room<S> {
         &mut self.slots[..self.used]
     }
 
+    /// The state at `to` and that at `from`, not before it, change places.
+    #[inline]
+    pub(super) fn move_up(&mut self, from: usize, to: usize) {
+        if from != to {
+            self.slots.swap(from, to);
+        }
+    }
+
+    /// Nobody needs any more than the first `states`.
+    pub(super) fn truncate(&mut self, states: usize) {
+        self.used = self.used.min(states);
+    }
+
     /// Nobody needs any of the states any more.
     pub(super) fn clear(&mut self) {
         self.used = 0;
@@ -90,16 +103,13 @@ impl<S> Rooms<S> {
         Self { rooms: Vec::new() }
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut S> {
-        self.rooms.iter_mut().flat_map(Room::states_mut)
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Room<S>> {
+        self.rooms.iter_mut()
     }
 
-    /// Nobody needs any of the states any more: their rooms go among the `spare` ones.
+    /// Rooms without a state go among the `spare` ones.
     pub(super) fn clear_into(&mut self, spare: &mut Vec<Room<S>>) {
-        for mut room in self.rooms.drain(..) {
-            room.clear();
-            spare.push(room);
-        }
+        spare.extend(self.rooms.extract_if(.., |room| room.len() == 0));
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Search;
 use super::room::ROOM;
-use super::worker::{Admitted, Marks, Table, claim, count};
+use super::worker::{Admitted, Marks, Table, claim, count, unite};
 use crate::model::SearchModel;
 use crate::observer::Observer;
 use crate::outcome::Reason;
@@ -14,8 +14,8 @@ use crate::visited::Sharing;
 /// Parents in a round of one worker: few, so that what a round touches stays in the cache.
 const ROUND_PARENTS_ALONE: usize = 512;
 /// Parents in a round for each of several workers: many, so that starting threads costs little.
-const ROUND_PARENTS_EACH: usize = 4096;
-/// Room for so many states is kept for each worker when their levels are done with.
+const ROUND_PARENTS_EACH: usize = 2048;
+/// Room for so many states is kept for each thread when their levels are done with.
 const SPARE_STATES: usize = 1 << 14;
 
 impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
@@ -40,13 +40,14 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
         }
         let waiting = (self.frontier.len() + self.next.len()) as u64;
         self.peak_frontier = self.peak_frontier.max(waiting);
+        let spare_rooms = SPARE_STATES / ROOM * self.options.threads.max(1) / self.workers.len();
         for room in self.frontier.consume(parents) {
             let fewest = self
                 .workers
                 .iter_mut()
                 .min_by_key(|worker| worker.spare.len());
             if let Some(worker) = fewest
-                && worker.spare.len() < SPARE_STATES / ROOM
+                && worker.spare.len() < spare_rooms
             {
                 worker.spare.push(room);
             }
@@ -89,10 +90,10 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
         self.crew.run(jobs.collect());
     }
 
-    /// For each shard, the marks of each worker's candidates.
-    fn claim(&mut self, used: usize) -> Vec<Vec<Marks>> {
+    /// The marks of each worker's candidates.
+    fn claim(&mut self, used: usize) -> Vec<Marks> {
         if used == 1 {
-            return vec![vec![self.workers[0].own_marks()]];
+            return vec![self.workers[0].own_marks()];
         }
         let shards = self.visited.shards(self.sharing);
         let workers = &self.workers[..used];
@@ -106,23 +107,29 @@ impl<M: SearchModel, O: Observer<M>> Search<'_, M, O> {
                 lists
                     .into_iter()
                     .map(|(list, candidates)| claim(&mut shard, list, candidates))
-                    .collect()
+                    .collect::<Vec<Marks>>()
             });
         }
-        self.crew.run(jobs)
+        let by_shard = self.crew.run(jobs).into_iter();
+        let all = by_shard.reduce(|mut all, more| {
+            all.iter_mut()
+                .zip(&more)
+                .for_each(|(to, from)| unite(to, from));
+            all
+        });
+        all.unwrap_or_default()
     }
 
-    fn admit(&mut self, shares: &[Range<usize>], marks: &[Vec<Marks>]) -> Vec<Admitted<M::State>> {
+    fn admit(&mut self, shares: &[Range<usize>], marks: &[Marks]) -> Vec<Admitted<M::State>> {
         let (task, frontier) = (&self.task, &self.frontier);
         let mut first = self.links.len();
         let mut jobs = Vec::new();
-        for (position, (worker, share)) in self.workers.iter_mut().zip(shares).enumerate() {
-            let marks: Vec<&Marks> = marks.iter().map(|shard| &shard[position]).collect();
+        for ((worker, share), marks) in self.workers.iter_mut().zip(shares).zip(marks) {
             // Fits: `round` looked ahead.
             let number = first as u32;
-            first += marks.iter().copied().map(count).sum::<usize>();
+            first += count(marks);
             let skip = share.start;
-            jobs.push(move || worker.admit(task, frontier, skip, &marks, number));
+            jobs.push(move || worker.admit(task, frontier, skip, marks, number));
         }
         self.crew.run(jobs)
     }

@@ -1,4 +1,4 @@
-//! What one thread does in a round: expand its share of the parents, then admit what turned out to be new.
+//! What is done with one share of a round: expand its parents, then admit what turned out to be new.
 
 use stateright::Model;
 
@@ -29,7 +29,7 @@ impl<M: SearchModel> Task<'_, M> {
     }
 }
 
-/// One thread's part of a search. Two workers never share a cache line (of which processors fetch two at a time), or
+/// What works on one share of each round, on one thread at a time. Two workers never share a cache line (of which processors fetch two at a time), or
 /// each would wait for the other's counters.
 #[repr(align(128))]
 pub(super) struct Worker<M: Model, O> {
@@ -260,7 +260,7 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         task: &Task<'_, M>,
         frontier: &Frontier<M::State>,
         skip: usize,
-        marks: &[&Marks],
+        marks: &Marks,
         first: u32,
     ) -> Admitted<M::State> {
         let mut admitted = Admitted {
@@ -271,42 +271,44 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
         let mut parent = parents.next();
         let mut actions = std::mem::take(&mut self.found.actions).into_iter();
         let mut states = std::mem::replace(&mut self.found.states, Rooms::new());
-        // Then the states stay in their rooms.
-        let all = marks.iter().map(|marks| count(marks)).sum::<usize>() == self.candidates();
         let mut number = first;
-        for (position, state) in states.iter_mut().enumerate() {
-            let link = self.found.links[position];
-            let is_new = marks.iter().any(|marks| is_marked(marks, position));
-            if O::ACTIVE {
-                while parent.is_some_and(|(number, _)| number < link.parent) {
-                    parent = parents.next();
-                }
-                if let (Some((_, from)), Some(action)) = (parent, actions.next()) {
-                    self.observer.edge(task.model, from, &action, state, is_new);
-                }
-            }
-            if is_new {
-                let violated = self.judge(task, number, state);
-                if violated != 0 && task.checks.tells_ways() {
+        let mut position = 0;
+        for room in states.iter_mut() {
+            // States stay in their rooms, and close up to the first.
+            let mut kept = 0;
+            for slot in 0..room.len() {
+                let state = &room.states()[slot];
+                let link = self.found.links[position];
+                let is_new = is_marked(marks, position);
+                position += 1;
+                if O::ACTIVE {
                     while parent.is_some_and(|(number, _)| number < link.parent) {
                         parent = parents.next();
                     }
-                    if let Some((_, from)) = parent {
-                        self.tell_way(task, from, link.action, violated, number);
+                    if let (Some((_, from)), Some(action)) = (parent, actions.next()) {
+                        self.observer.edge(task.model, from, &action, state, is_new);
                     }
                 }
-                number += 1;
-                admitted.links.push(link);
-                if !all {
-                    admitted.states.swap_in(state, &mut self.spare);
+                if is_new {
+                    let violated = self.judge(task, number, state);
+                    if violated != 0 && task.checks.tells_ways() {
+                        while parent.is_some_and(|(number, _)| number < link.parent) {
+                            parent = parents.next();
+                        }
+                        if let Some((_, from)) = parent {
+                            self.tell_way(task, from, link.action, violated, number);
+                        }
+                    }
+                    number += 1;
+                    admitted.links.push(link);
+                    room.move_up(slot, kept);
+                    kept += 1;
                 }
             }
+            room.truncate(kept);
         }
-        if all {
-            admitted.states = states;
-        } else {
-            states.clear_into(&mut self.spare);
-        }
+        states.clear_into(&mut self.spare);
+        admitted.states = states;
         self.found.links.clear();
         for list in &mut self.lists {
             list.fingerprints.clear();
@@ -366,6 +368,14 @@ pub(super) fn claim(shard: &mut Shard<'_>, list: &ShardList, candidates: usize) 
 /// How many candidates are marked.
 pub(super) fn count(marks: &Marks) -> usize {
     marks.iter().map(|marks| marks.count_ones() as usize).sum()
+}
+
+/// Marks what either of two has marked.
+pub(super) fn unite(marks: &mut Marks, more: &Marks) {
+    marks
+        .iter_mut()
+        .zip(more)
+        .for_each(|(to, from)| *to |= from);
 }
 
 fn is_marked(marks: &Marks, position: usize) -> bool {
