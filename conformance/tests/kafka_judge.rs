@@ -123,7 +123,7 @@ fn walks_then_restarts() {
 
 /// What our own cores are held to beside lockstep: groups of several, limits, damage.
 /// The cases of our own broker that any broker can be asked.
-const ASKED_OF_KAFKA_TOO: [&str; 19] = [
+const ASKED_OF_KAFKA_TOO: [&str; 21] = [
     "load/03",
     "load/04",
     "size/01",
@@ -140,6 +140,8 @@ const ASKED_OF_KAFKA_TOO: [&str; 19] = [
     "party/03",
     "party/09",
     "party/10",
+    "party/13",
+    "party/14",
     "epochs/07",
     "rights/02",
     "rights/03",

@@ -143,7 +143,8 @@ impl Offsets {
         self.join_helper(LEADER, false)?;
         self.join_helper(KEEPER, false)?;
         self.join(first, false)?;
-        self.tick_after(INITIAL_REBALANCE_DELAY_MS)?;
+        // Once more as long, because more than one has joined.
+        self.tick_after(2 * INITIAL_REBALANCE_DELAY_MS)?;
         self.sync(first)?;
         Ok(self)
     }

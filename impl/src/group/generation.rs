@@ -92,6 +92,44 @@ impl Member {
     }
 }
 
+/// How long a group that was empty waits for more members: `group.initial.rebalance.delay.ms`, and again as long as
+/// members are added, up to the longest rebalance timeout of those that began.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Gathering {
+    until: Timestamp,
+    /// Milliseconds by which it may still be put off.
+    left_ms: i64,
+    /// Since it was last put off.
+    member_added: bool,
+}
+
+impl Gathering {
+    pub(super) fn begin(delay_ms: i64, rebalance_timeout_ms: i64, now: Timestamp) -> Self {
+        Self {
+            until: now.plus_millis(delay_ms),
+            left_ms: (rebalance_timeout_ms - delay_ms).max(0),
+            member_added: false,
+        }
+    }
+
+    pub(super) fn add_member(&mut self) {
+        self.member_added = true;
+    }
+
+    /// Whether it is over by now; puts it off where that is due.
+    pub(super) fn is_over(&mut self, delay_ms: i64, now: Timestamp) -> bool {
+        while now >= self.until {
+            if !self.member_added || self.left_ms == 0 {
+                return true;
+            }
+            self.member_added = false;
+            self.until = self.until.plus_millis(delay_ms.min(self.left_ms));
+            self.left_ms = (self.left_ms - delay_ms).max(0);
+        }
+        false
+    }
+}
+
 /// A group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Group {
@@ -105,8 +143,8 @@ pub struct Group {
     pub(super) members: BTreeMap<MemberId, Member>,
     /// Ids that were given out to members that have not joined with them yet, and until when they are waited for.
     pub(super) pending: BTreeMap<MemberId, Timestamp>,
-    /// While a rebalance is prepared: no generation begins before it.
-    pub(super) not_before: Option<Timestamp>,
+    /// While the group was empty and waits for more than its first member.
+    pub(super) gathering: Option<Gathering>,
     /// While a rebalance is under way: who has not come by then is dropped.
     pub(super) rebalance_deadline: Option<Timestamp>,
     /// When the group last became empty or stable.

@@ -5,6 +5,7 @@
 use bytes::Bytes;
 
 use super::generation::{Group, GroupPhase, Member};
+use super::rebalance::Cause;
 use super::{
     Answer, GroupConfig, Heartbeat, JoinGroup, Joined, JoinedMember, LeaveGroup, NotJoined,
     SyncGroup,
@@ -51,7 +52,7 @@ impl Group {
                 // The first to join leads.
                 self.leader.get_or_insert_with(|| id.clone());
                 self.members.insert(id, member(join, now));
-                self.rebalance(config, now)
+                self.rebalance(Cause::MemberAdded, config, now)
             }
             Ok(Admitted::Replaces(old)) => self.replace(&old, join, config, now),
             Ok(Admitted::Known(id)) => self.rejoin(&id, join, config, now),
@@ -127,7 +128,7 @@ impl Group {
             turn.record = Some(vec![(join.request, Answer::JoinGroup(Ok(joined)))]);
             return turn;
         }
-        let rest = self.rebalance(config, now);
+        let rest = self.rebalance(Cause::Other, config, now);
         turn.replies.extend(rest.replies);
         Turn {
             record: rest.record,
@@ -171,7 +172,7 @@ impl Group {
         updated.assignment = assignment.unwrap_or_default();
         updated.syncing = self.members.get(id).and_then(|it| it.syncing);
         self.members.insert(id.clone(), updated);
-        let rest = self.rebalance(config, now);
+        let rest = self.rebalance(Cause::Other, config, now);
         turn.replies.extend(rest.replies);
         Turn {
             record: rest.record,
@@ -270,7 +271,7 @@ impl Group {
         let rest = if self.phase == GroupPhase::Empty {
             Turn::default()
         } else {
-            self.rebalance(config, now)
+            self.rebalance(Cause::MemberLeft, config, now)
         };
         turn.replies.extend(rest.replies);
         Turn {
@@ -281,7 +282,9 @@ impl Group {
 
     /// Drops who was silent for too long, and ends what has waited long enough.
     pub(super) fn tick(&mut self, config: &GroupConfig, now: Timestamp) -> Turn {
+        let awaited = self.pending.len();
         self.pending.retain(|_, deadline| *deadline > now);
+        let fewer_awaited = self.pending.len() < awaited;
         let is_late = self
             .rebalance_deadline
             .is_some_and(|deadline| now >= deadline);
@@ -307,7 +310,12 @@ impl Group {
             GroupPhase::Empty => false,
         };
         if unsettled {
-            let rest = self.rebalance(config, now);
+            let cause = if fewer_awaited || !gone.is_empty() {
+                Cause::MemberLeft
+            } else {
+                Cause::Other
+            };
+            let rest = self.rebalance(cause, config, now);
             turn.replies.extend(rest.replies);
             turn.record = rest.record;
         }

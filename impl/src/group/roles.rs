@@ -3,6 +3,7 @@
 use super::generation::GroupPhase;
 use super::membership::Turn;
 use super::offsets::Offsets;
+use super::rebalance::Cause;
 use super::{Answer, Effect, GroupCoordinator, OffsetToCommit, Status, load, reply, storage};
 use crate::error_code::ErrorCode;
 use crate::partition::timeline::Timeline;
@@ -58,7 +59,7 @@ impl GroupCoordinator {
                     GroupPhase::Empty => Turn::default(),
                     GroupPhase::PreparingRebalance
                     | GroupPhase::CompletingRebalance
-                    | GroupPhase::Stable => group.rebalance(&config, now),
+                    | GroupPhase::Stable => group.rebalance(Cause::Other, &config, now),
                 };
                 effects.extend(self.take(&id, turn, now));
             }

@@ -105,6 +105,17 @@ impl Stage {
         self.operate(Order::Pass(Duration::from_millis(millis)))
     }
 
+    /// So many milliseconds pass: by the clock of our own broker, which may stand still, and at any other by waiting.
+    pub fn let_pass_ms(&mut self, millis: u64) -> Outcome {
+        match self.pass_ms(millis) {
+            Err(Stop::Skip(_)) => {
+                self.route.pause(Duration::from_millis(millis));
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
     /// Less than a minute passes, and every sweep has run: nothing changes.
     pub fn pass_half_a_minute(&mut self) -> Outcome {
         self.operate(Order::Pass(Duration::from_secs(30)))

@@ -121,13 +121,18 @@ fn an_id_that_was_given_out_is_waited_for() {
 }
 
 #[test]
-fn an_empty_group_waits_for_more_members() {
+fn an_empty_group_waits_for_more_members_and_again_where_some_come() {
     let mut host = Host::with(GroupConfig::default());
+    let quiet = |host: &mut Host, at: i64| {
+        host.now = at;
+        assert_eq!(host.step(Input::Tick), []);
+    };
     assert_eq!(host.join("", "b"), []);
-    host.now = 2999;
-    assert_eq!(host.step(Input::Tick), []);
+    quiet(&mut host, 2999);
     assert_eq!(host.join("", "a"), []);
-    host.now = 3000;
+    quiet(&mut host, 3000);
+    quiet(&mut host, 5999);
+    host.now = 6000;
     let told = answers(&host.step(Input::Tick));
     let told: Vec<_> = told.iter().map(joined).collect();
     // The first to join leads.
@@ -136,6 +141,108 @@ fn an_empty_group_waits_for_more_members() {
         told.len() == 2 && told.contains(&a) && told.contains(&b),
         "{told:?}"
     );
+}
+
+#[test]
+fn an_empty_group_waits_no_longer_than_its_first_member_lets_it() {
+    let mut host = Host::with(GroupConfig::default());
+    host.join("", "a");
+    // One more in each of 20 delays: together a minute, the rebalance timeout.
+    for number in 1..=20 {
+        host.now = number * 3000 - 1;
+        host.step(Input::Tick);
+        assert_eq!(host.join("", &format!("b{number}")), []);
+    }
+    host.now = 60_000;
+    assert_eq!(answers(&host.step(Input::Tick)).len(), 21);
+}
+
+#[test]
+fn an_empty_group_waits_for_nobody_who_was_given_an_id() {
+    let mut host = Host::new();
+    let request = host.request();
+    let mut it = join(request, "", "a");
+    it.require_known_member_id = true;
+    let told = answers(&host.step(Input::JoinGroup(it)));
+    assert_eq!(refused(&told), MemberIdRequired);
+    assert_eq!(
+        joined(&host.join("", "b")[0]),
+        (1, "b".to_owned(), "b".to_owned(), 1)
+    );
+    // The id is good all the same.
+    assert_eq!(host.join("a", "-"), []);
+    let told = host.join("b", "-");
+    let told: Vec<_> = told.iter().map(|it| joined(it).0).collect();
+    assert_eq!(told, [2, 2]);
+}
+
+#[test]
+fn who_leaves_a_group_that_still_waits_lets_it_begin() {
+    let mut host = Host::with(GroupConfig::default());
+    host.join("", "a");
+    assert_eq!(host.join("", "b"), []);
+    let told = host.leave("b");
+    let generations: Vec<_> = told
+        .iter()
+        .filter(|it| matches!(it, Answer::JoinGroup(Ok(_))))
+        .map(joined)
+        .collect();
+    assert_eq!(generations, [(1, "a".to_owned(), "a".to_owned(), 1)]);
+}
+
+#[test]
+fn static_members_keep_their_places_until_their_sessions_end() {
+    let mut host = Host::new();
+    let request = host.request();
+    let mut it = join(request, "", "s");
+    it.instance_id = Some(GroupInstanceId::new("i"));
+    it.session_timeout_ms = 120_000;
+    assert_eq!(answers(&host.step(Input::JoinGroup(it))).len(), 1);
+    host.sync("s", 1, &[("s", "all")]);
+    assert_eq!(host.join("", "b"), []);
+    // It does not come back in time, and is a member of the next generation.
+    host.now = 60_000;
+    let told = answers(&host.step(Input::Tick));
+    assert_eq!(told.len(), 1);
+    assert_eq!(joined(&told[0]), (2, "b".to_owned(), "b".to_owned(), 2));
+    host.sync("b", 2, &[("b", "0"), ("s", "1")]);
+    // Gone when its session has ended, which began anew with the generation.
+    for at in 7..18 {
+        host.now = at * 10_000 - 1;
+        assert_eq!(host.beat("b", 2), Ok(()));
+        host.step(Input::Tick);
+    }
+    assert_eq!(host.phase(), GroupPhase::Stable);
+    host.now = 180_000;
+    assert_eq!(host.beat("b", 2), Ok(()));
+    host.step(Input::Tick);
+    assert_eq!(host.phase(), GroupPhase::PreparingRebalance);
+}
+
+#[test]
+fn a_group_of_absent_static_members_begins_no_generation() {
+    let mut host = Host::new();
+    let request = host.request();
+    let mut it = join(request, "", "s");
+    it.instance_id = Some(GroupInstanceId::new("i"));
+    it.session_timeout_ms = 300_000;
+    host.step(Input::JoinGroup(it));
+    host.sync("s", 1, &[("s", "all")]);
+    assert_eq!(host.join("", "b"), []);
+    assert_eq!(host.phase(), GroupPhase::PreparingRebalance);
+    // Who began it has left again, and the static member has not come: once more a rebalance timeout, and no new
+    // generation.
+    assert_eq!(host.leave("b").len(), 2);
+    for at in [60_000, 119_999, 120_000] {
+        host.now = at;
+        assert_eq!(host.step(Input::Tick), []);
+        assert_eq!(host.phase(), GroupPhase::PreparingRebalance);
+        assert_eq!(host.beat("s", 1), Err(RebalanceInProgress));
+    }
+    assert_eq!(host.join("", "c"), []);
+    host.now = 180_000;
+    let told = answers(&host.step(Input::Tick));
+    assert_eq!(joined(&told[0]), (2, "c".to_owned(), "c".to_owned(), 2));
 }
 
 #[test]
@@ -270,7 +377,7 @@ fn the_protocol_is_one_that_all_know_and_most_prefer() {
             .collect();
         host.step(Input::JoinGroup(it));
     }
-    host.now = 3000;
+    host.now = 6000;
     let told = answers(&host.step(Input::Tick));
     let Answer::JoinGroup(Ok(it)) = &told[0] else {
         panic!("{told:?}")

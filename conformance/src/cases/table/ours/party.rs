@@ -448,26 +448,64 @@ pub(super) const CASES: &[Case] = &[
     ours(
         "party/13",
         "the-first-to-join-leads",
-        "ClassicGroup.add: who joins a group without a leader leads it",
-        "Of a new group the first to join is the leader, whoever was given an id first.",
+        "ClassicGroup.add: who joins a group without a leader leads it; KIP-394",
+        "The first to join a new group leads it, whoever was given an id before; that id is good afterwards, too.",
         |s| {
             let (mut a, mut b) = (s.seat("a", PLAIN), s.seat("b", PLAIN));
             s.ask_for_id(&mut a)?;
             s.ask_for_id(&mut b)?;
             s.send_join(&mut b)?;
-            s.waiting(1)?;
+            s.joined(&mut b, "generation 1 by range, b leads [b (b range)]")?;
             s.send_join(&mut a)?;
+            s.waiting(1)?;
+            s.send_join(&mut b)?;
             s.joined(
                 &mut b,
-                "generation 1 by range, b leads [a (a range), b (b range)]",
+                "generation 2 by range, b leads [a (a range), b (b range)]",
             )?;
-            s.joined(&mut a, "generation 1 by range, b leads []")?;
+            s.joined(&mut a, "generation 2 by range, b leads []")?;
             assigned(s, &mut b, &mut a)?;
             // The leader leaves: of those who stay one leads.
             s.leave_as(&b.member, "NONE")?;
             s.beat(&a.member, "REBALANCE_IN_PROGRESS")?;
-            s.join_at_once(&mut a, "generation 2 by range, a leads [a (a range)]")?;
+            s.join_at_once(&mut a, "generation 3 by range, a leads [a (a range)]")?;
             s.leave_as(&a.member, "NONE")
+        },
+    ),
+    ours(
+        "party/14",
+        "a-static-member-that-is-away",
+        "GroupMetadataManager.completeClassicGroupJoin: only dynamic members that have not joined are removed; KIP-345",
+        "A static member that does not come back in time is a member of the next generation, until its session ends.",
+        |s| {
+            const SHORT: i32 = 300;
+            let away = alone(
+                s,
+                Terms {
+                    session_ms: 30_000,
+                    rebalance_ms: SHORT,
+                    ..STATIC
+                },
+            )?;
+            let mut b = s.seat(
+                "b",
+                Terms {
+                    rebalance_ms: SHORT,
+                    ..PLAIN
+                },
+            );
+            s.ask_for_id(&mut b)?;
+            s.send_join(&mut b)?;
+            s.waiting(1)?;
+            s.let_pass_ms(300)?;
+            s.joined(
+                &mut b,
+                "generation 2 by range, b leads [a as one (a range), b (b range)]",
+            )?;
+            s.send_sync_of_leader(&mut b, "left", &[])?;
+            s.synced(&mut b, "assigned \"left\"")?;
+            s.beat(&away.member, "ILLEGAL_GENERATION")?;
+            s.leave_as(&b.member, "NONE")
         },
     ),
 ];
