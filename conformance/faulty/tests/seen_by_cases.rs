@@ -80,6 +80,16 @@ rows! {
     (NeverRotates, V2, Any(Level::Slow), "epoch/01"),
     (FencedByPartition, V2, FULL, "fence/10"),
     (UnknownIdIsFenced, V2, FULL, "parts/01"),
+    (AnsweredBeforeDurable, V2, Ours, "disk/05"),
+    (PendingSurvivesFailure, V1, Ours, "disk/05"),
+    (FailedFenceRaisesAgain, V1, Ours, "disk/06"),
+    (OpenByIdOnly, V2, Any(Level::Fault), "tour/produce/open/concurrent_transactions"),
+    (FirstMarkerCompletes, V2, Any(Level::Fault), "tour/add_offsets_to_txn/pending_prepare_abort/concurrent_transactions"),
+    (PreparedNotResumed, V2, Ours, "undone/01"),
+    (LostMarkerForgotten, V2, Ours, "undone/02"),
+    (DeletedPartitionBlocks, V2, Ours, "undone/03"),
+    (ClockBackRefused, V2, Ours, "undone/04"),
+    (MarkerIgnoredInRebalance, V2, Ours, "party/15"),
 }
 
 /// What a case says of the cores.

@@ -68,6 +68,8 @@ pub enum Order {
     TwoPhase(bool),
     /// So much time passes at once, and every sweep runs.
     Pass(Duration),
+    /// The clock is set back by as much, at most to what it was when the broker started.
+    SetBack(Duration),
     /// The process ends and starts again: every core comes up from what a disk would have. A stop in good order leaves
     /// snapshots of the producers and the transaction indexes behind, a kill leaves the logs.
     Restart {
@@ -220,6 +222,7 @@ impl Broker {
                 self.passed += time;
                 self.sweep();
             }
+            Order::SetBack(time) => self.passed = self.passed.saturating_sub(time),
             Order::Restart { gently } => self.restart(gently),
         }
     }

@@ -15,6 +15,7 @@ mod partition;
 mod party;
 mod reads;
 mod setup;
+mod undone;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,6 +10,7 @@ mod party;
 mod rights;
 mod size;
 mod time;
+mod undone;
 
 use super::{Case, Level, Need, Outcome, Stage, core};
 use crate::cases::judge::Configuration;
@@ -27,6 +28,7 @@ pub(in crate::cases) fn all() -> Vec<Case> {
         epoch::CASES,
         lead::CASES,
         rights::CASES,
+        undone::CASES,
     ]
     .concat()
 }

@@ -1,7 +1,7 @@
 //! Groups of several members: who waits for whom, for how long, and who leads.
 
 use super::{Case, ours};
-use crate::cases::stage::{Outcome, Restarted, Seat, Stage};
+use crate::cases::stage::{Commit, Outcome, Restarted, Seat, Stage};
 use crate::loopback::Order;
 use crate::wire::Terms;
 
@@ -505,6 +505,34 @@ pub(super) const CASES: &[Case] = &[
             s.send_sync_of_leader(&mut b, "left", &[])?;
             s.synced(&mut b, "assigned \"left\"")?;
             s.beat(&away.member, "ILLEGAL_GENERATION")?;
+            s.leave_as(&b.member, "NONE")
+        },
+    ),
+    ours(
+        "party/15",
+        "a-marker-in-a-rebalance",
+        "GroupMetadataManager: a marker is applied whatever the group is doing; B28 is the opposite",
+        "Offsets of a transaction that ends while the group rebalances are committed.",
+        |s| {
+            s.empty(1)?;
+            let mut a = alone(s, PLAIN)?;
+            s.add_offsets(3, s.me())?;
+            s.stage_offset(3, s.me(), 7)?;
+            let mut b = s.seat("b", PLAIN);
+            s.ask_for_id(&mut b)?;
+            s.send_join(&mut b)?;
+            s.waiting(1)?;
+            s.beat(&a.member, "REBALANCE_IN_PROGRESS")?;
+            s.end(s.end_version(), s.me(), Commit)?;
+            s.settle()?;
+            s.fetch_offset(true)?;
+            s.send_join(&mut a)?;
+            s.joined(
+                &mut a,
+                "generation 2 by range, a leads [a (a range), b (b range)]",
+            )?;
+            s.joined(&mut b, "generation 2 by range, a leads []")?;
+            s.leave_as(&a.member, "NONE")?;
             s.leave_as(&b.member, "NONE")
         },
     ),
