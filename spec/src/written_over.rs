@@ -32,3 +32,42 @@ macro_rules! written_over {
 }
 
 pub(crate) use written_over;
+
+#[cfg(test)]
+mod tests {
+    use crate::types::List;
+
+    #[derive(Debug, PartialEq)]
+    struct Sample {
+        value: u8,
+        list: List<u8, 2>,
+        other: Vec<u8>,
+    }
+
+    written_over!(Sample {
+        values: [value],
+        lists: [list],
+        others: [other],
+    });
+
+    fn sample(value: u8, length: usize) -> Sample {
+        Sample {
+            value,
+            list: (0..length).map(|item| value + item as u8).collect(),
+            other: vec![value; length],
+        }
+    }
+
+    #[test]
+    fn a_copy_is_equal_whatever_it_is_written_over() {
+        for length in 0..5 {
+            let source = sample(1, length);
+            assert_eq!(source.clone(), source);
+            for before in 0..5 {
+                let mut copy = sample(9, before);
+                copy.clone_from(&source);
+                assert_eq!(copy, source);
+            }
+        }
+    }
+}

@@ -143,7 +143,7 @@ pub struct Group {
     pub(super) members: BTreeMap<MemberId, Member>,
     /// Ids that were given out to members that have not joined with them yet, and until when they are waited for.
     pub(super) pending: BTreeMap<MemberId, Timestamp>,
-    /// While the group was empty and waits for more than its first member.
+    /// While the group, which was empty, waits for more than its first member.
     pub(super) gathering: Option<Gathering>,
     /// While a rebalance is under way: who has not come by then is dropped.
     pub(super) rebalance_deadline: Option<Timestamp>,

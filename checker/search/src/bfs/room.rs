@@ -107,8 +107,8 @@ impl<S> Rooms<S> {
         self.rooms.iter_mut()
     }
 
-    /// Rooms without a state go among the `spare` ones.
-    pub(super) fn clear_into(&mut self, spare: &mut Vec<Room<S>>) {
+    /// Gives rooms without a state to the `spare` ones.
+    pub(super) fn give_empty(&mut self, spare: &mut Vec<Room<S>>) {
         spare.extend(self.rooms.extract_if(.., |room| room.len() == 0));
     }
 }
@@ -156,5 +156,32 @@ mod tests {
         assert_eq!(room.states(), [1, 7, 5, 6]);
         assert_eq!(*room.slot(&9), 9);
         assert_eq!(room.len(), 4);
+    }
+
+    #[test]
+    fn states_close_up_and_keep_what_is_older_behind_them() {
+        let mut room = Room::from(vec![1, 2, 3, 4]);
+        room.move_up(1, 0);
+        room.move_up(3, 1);
+        room.truncate(2);
+        assert_eq!(room.states(), [2, 4]);
+        assert_eq!(*room.slot(&9), 3);
+    }
+
+    #[test]
+    fn only_empty_rooms_are_given_away() {
+        let mut spare = Vec::new();
+        let mut rooms = Rooms::new();
+        for mut state in 0..=ROOM {
+            rooms.swap_in(&mut state, &mut spare);
+        }
+        rooms.iter_mut().take(1).for_each(Room::clear);
+        rooms.give_empty(&mut spare);
+        assert_eq!(spare.len(), 1);
+        let left: Vec<usize> = rooms
+            .iter_mut()
+            .flat_map(|room| room.states().to_vec())
+            .collect();
+        assert_eq!(left, [ROOM]);
     }
 }

@@ -29,8 +29,8 @@ impl<M: SearchModel> Task<'_, M> {
     }
 }
 
-/// What works on one share of each round, on one thread at a time. Two workers never share a cache line (of which processors fetch two at a time), or
-/// each would wait for the other's counters.
+/// What works on one share of each round, on one thread at a time. Two workers never share a cache line (of which
+/// processors fetch two at a time), or each would wait for the other's counters.
 #[repr(align(128))]
 pub(super) struct Worker<M: Model, O> {
     pub(super) observer: O,
@@ -307,7 +307,7 @@ impl<M: SearchModel, O: Observer<M>> Worker<M, O> {
             }
             room.truncate(kept);
         }
-        states.clear_into(&mut self.spare);
+        states.give_empty(&mut self.spare);
         admitted.states = states;
         self.found.links.clear();
         for list in &mut self.lists {

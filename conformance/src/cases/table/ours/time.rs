@@ -209,4 +209,26 @@ pub(super) const CASES: &[Case] = &[
             s.beat(&member, "UNKNOWN_MEMBER_ID")
         },
     ),
+    ours(
+        "time/12",
+        "an-empty-group-that-is-read-back",
+        "KIP-211: offsets of a group that has become empty are kept for offsets.retention.minutes from then on",
+        "When a group became empty survives a restart: its offsets are kept for a week from then, not from their commit.",
+        |s| {
+            const FIVE_DAYS_MS: u64 = 5 * 24 * 3600 * 1000;
+            s.empty(1)?;
+            s.join_as(None)?;
+            s.add_offsets(3, s.me())?;
+            s.stage_offset(3, s.me(), 4)?;
+            s.end(s.end_version(), s.me(), Commit)?;
+            s.settle()?;
+            // The group's only member is dropped for its silence.
+            s.pass_ms(FIVE_DAYS_MS)?;
+            s.restart_broker(false)?;
+            s.pass_ms(FIVE_DAYS_MS)?;
+            s.fetch_offset(true)?;
+            s.pass(Elapsed::Week)?;
+            s.fetch_offset(true)
+        },
+    ),
 ];
