@@ -121,8 +121,7 @@ fn walks_then_restarts() {
     }
 }
 
-/// What our own cores are held to beside lockstep: groups of several, limits, damage.
-/// The cases of our own broker that any broker can be asked.
+/// The cases of our own broker that any broker can be asked: groups of several, limits, damage.
 const ASKED_OF_KAFKA_TOO: [&str; 22] = [
     "load/03",
     "load/04",

@@ -5,6 +5,7 @@
 
 mod effect;
 mod expiry;
+mod gathering;
 mod generation;
 mod input;
 mod load;

@@ -1,6 +1,7 @@
 //! How a group gets its next generation: who is waited for, and what is chosen.
 
-use super::generation::{Gathering, Group, GroupPhase, Member};
+use super::gathering::Gathering;
+use super::generation::{Group, GroupPhase, Member};
 use super::membership::Turn;
 use super::{Answer, GroupConfig};
 use crate::error_code::ErrorCode;

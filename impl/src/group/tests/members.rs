@@ -190,14 +190,19 @@ fn who_leaves_a_group_that_still_waits_lets_it_begin() {
     assert_eq!(generations, [(1, "a".to_owned(), "a".to_owned(), 1)]);
 }
 
-#[test]
-fn static_members_keep_their_places_until_their_sessions_end() {
-    let mut host = Host::new();
+/// The static member `s` is the only one of the first generation.
+fn join_static(host: &mut Host, session_timeout_ms: i32) {
     let request = host.request();
     let mut it = join(request, "", "s");
     it.instance_id = Some(GroupInstanceId::new("i"));
-    it.session_timeout_ms = 120_000;
+    it.session_timeout_ms = session_timeout_ms;
     assert_eq!(answers(&host.step(Input::JoinGroup(it))).len(), 1);
+}
+
+#[test]
+fn static_members_keep_their_places_until_their_sessions_end() {
+    let mut host = Host::new();
+    join_static(&mut host, 120_000);
     host.sync("s", 1, &[("s", "all")]);
     assert_eq!(host.join("", "b"), []);
     // It does not come back in time, and is a member of the next generation.
@@ -222,11 +227,7 @@ fn static_members_keep_their_places_until_their_sessions_end() {
 #[test]
 fn a_group_of_absent_static_members_begins_no_generation() {
     let mut host = Host::new();
-    let request = host.request();
-    let mut it = join(request, "", "s");
-    it.instance_id = Some(GroupInstanceId::new("i"));
-    it.session_timeout_ms = 300_000;
-    host.step(Input::JoinGroup(it));
+    join_static(&mut host, 300_000);
     host.sync("s", 1, &[("s", "all")]);
     assert_eq!(host.join("", "b"), []);
     assert_eq!(host.phase(), GroupPhase::PreparingRebalance);

@@ -1,6 +1,7 @@
 //! What takes our own broker: its clock is moved on, its disk fails, it starts again in the middle. They are asked by the
 //! profile of mutants only, so they are in no list of what a foreign broker is asked.
 
+mod absent;
 mod disk;
 mod epoch;
 mod group;
@@ -25,6 +26,7 @@ pub(in crate::cases) fn all() -> Vec<Case> {
         size::CASES,
         group::CASES,
         party::CASES,
+        absent::CASES,
         epoch::CASES,
         lead::CASES,
         rights::CASES,

@@ -1,14 +1,14 @@
 //! Groups of several members: who waits for whom, for how long, and who leads.
 
 use super::{Case, ours};
-use crate::cases::stage::{Commit, Outcome, Restarted, Seat, Stage};
+use crate::cases::stage::{Outcome, Restarted, Seat, Stage};
 use crate::loopback::Order;
 use crate::wire::Terms;
 
 const CLASSIC: &str = "GroupMetadataManager: the classic group protocol";
 
 /// A session of 10 seconds, a minute to join again.
-const PLAIN: Terms = Terms {
+pub(super) const PLAIN: Terms = Terms {
     instance_id: None,
     session_ms: 10_000,
     rebalance_ms: 60_000,
@@ -35,13 +35,13 @@ const STICKY: Terms = Terms {
     ..PLAIN
 };
 /// A static member.
-const STATIC: Terms = Terms {
+pub(super) const STATIC: Terms = Terms {
     instance_id: Some("one"),
     ..PLAIN
 };
 
 /// Somebody is the only member of the first generation.
-fn alone(s: &mut Stage, terms: Terms) -> Result<Seat, crate::cases::stage::Stop> {
+pub(super) fn alone(s: &mut Stage, terms: Terms) -> Result<Seat, crate::cases::stage::Stop> {
     let mut a = s.seat("a", terms);
     if a.member.instance_id.is_none() {
         s.ask_for_id(&mut a)?;
@@ -83,7 +83,7 @@ fn joined_by(s: &mut Stage, a: &mut Seat, terms: Terms) -> Result<Seat, crate::c
 }
 
 /// The leader assigns to both.
-fn assigned(s: &mut Stage, a: &mut Seat, b: &mut Seat) -> Outcome {
+pub(super) fn assigned(s: &mut Stage, a: &mut Seat, b: &mut Seat) -> Outcome {
     s.send_sync(b, &[])?;
     s.waiting(1)?;
     s.send_sync_of_leader(a, "left", &[(b, "right")])?;
@@ -443,97 +443,6 @@ pub(super) const CASES: &[Case] = &[
             assigned(s, &mut a, &mut b)?;
             s.commit_as(&b.member, 5, "NONE")?;
             s.fetch_offset(true)
-        },
-    ),
-    ours(
-        "party/13",
-        "the-first-to-join-leads",
-        "ClassicGroup.add: who joins a group without a leader leads it; KIP-394",
-        "The first to join a new group leads it, whoever was given an id before; that id is good afterwards, too.",
-        |s| {
-            let (mut a, mut b) = (s.seat("a", PLAIN), s.seat("b", PLAIN));
-            s.ask_for_id(&mut a)?;
-            s.ask_for_id(&mut b)?;
-            s.send_join(&mut b)?;
-            s.joined(&mut b, "generation 1 by range, b leads [b (b range)]")?;
-            s.send_join(&mut a)?;
-            s.waiting(1)?;
-            s.send_join(&mut b)?;
-            s.joined(
-                &mut b,
-                "generation 2 by range, b leads [a (a range), b (b range)]",
-            )?;
-            s.joined(&mut a, "generation 2 by range, b leads []")?;
-            assigned(s, &mut b, &mut a)?;
-            // The leader leaves: of those who stay one leads.
-            s.leave_as(&b.member, "NONE")?;
-            s.beat(&a.member, "REBALANCE_IN_PROGRESS")?;
-            s.join_at_once(&mut a, "generation 3 by range, a leads [a (a range)]")?;
-            s.leave_as(&a.member, "NONE")
-        },
-    ),
-    ours(
-        "party/14",
-        "a-static-member-that-is-away",
-        "GroupMetadataManager.completeClassicGroupJoin: only dynamic members that have not joined are removed; KIP-345",
-        "A static member that does not come back in time is a member of the next generation, until its session ends.",
-        |s| {
-            const SHORT: i32 = 300;
-            let away = alone(
-                s,
-                Terms {
-                    session_ms: 30_000,
-                    rebalance_ms: SHORT,
-                    ..STATIC
-                },
-            )?;
-            let mut b = s.seat(
-                "b",
-                Terms {
-                    rebalance_ms: SHORT,
-                    ..PLAIN
-                },
-            );
-            s.ask_for_id(&mut b)?;
-            s.send_join(&mut b)?;
-            s.waiting(1)?;
-            s.let_pass_ms(300)?;
-            s.joined(
-                &mut b,
-                "generation 2 by range, b leads [a as one (a range), b (b range)]",
-            )?;
-            s.send_sync_of_leader(&mut b, "left", &[])?;
-            s.synced(&mut b, "assigned \"left\"")?;
-            s.beat(&away.member, "ILLEGAL_GENERATION")?;
-            s.leave_as(&b.member, "NONE")
-        },
-    ),
-    ours(
-        "party/15",
-        "a-marker-in-a-rebalance",
-        "GroupMetadataManager: a marker is applied whatever the group is doing; B28 is the opposite",
-        "Offsets of a transaction that ends while the group rebalances are committed.",
-        |s| {
-            s.empty(1)?;
-            let mut a = alone(s, PLAIN)?;
-            s.add_offsets(3, s.me())?;
-            s.stage_offset(3, s.me(), 7)?;
-            let mut b = s.seat("b", PLAIN);
-            s.ask_for_id(&mut b)?;
-            s.send_join(&mut b)?;
-            s.waiting(1)?;
-            s.beat(&a.member, "REBALANCE_IN_PROGRESS")?;
-            s.end(s.end_version(), s.me(), Commit)?;
-            s.settle()?;
-            s.fetch_offset(true)?;
-            s.send_join(&mut a)?;
-            s.joined(
-                &mut a,
-                "generation 2 by range, a leads [a (a range), b (b range)]",
-            )?;
-            s.joined(&mut b, "generation 2 by range, a leads []")?;
-            s.leave_as(&a.member, "NONE")?;
-            s.leave_as(&b.member, "NONE")
         },
     ),
 ];

@@ -6,7 +6,7 @@ use super::{Case, ours};
 use crate::cases::stage::{Abort, Commit};
 use crate::loopback::Order;
 
-/// `transaction.max.timeout.ms`, a quarter of an hour, and more.
+/// More than anything here takes.
 const AN_HOUR: Duration = Duration::from_secs(3600);
 
 pub(super) const CASES: &[Case] = &[
@@ -49,7 +49,7 @@ pub(super) const CASES: &[Case] = &[
     ours(
         "undone/03",
         "a-marker-for-a-topic-that-is-gone",
-        "TransactionMarkerChannelManager: a partition without a leader that does not exist needs no marker",
+        "TransactionMarkerChannelManager: a partition that is not known any more is taken for deleted, and skipped",
         "A decided transaction whose topic is deleted before its marker is written completes all the same.",
         |s| {
             s.ongoing(1)?;
@@ -64,8 +64,8 @@ pub(super) const CASES: &[Case] = &[
     ours(
         "undone/04",
         "a-clock-that-is-set-back",
-        "KAFKA-5477, TransactionMetadata.prepareTransitionTo: time may go backwards",
-        "Transactions go on where the broker's clock is set back, and no timeout comes early for it.",
+        "KAFKA-5415, KAFKA-8803: no order of timestamps is asked for",
+        "A transaction that began before the broker's clock was set back is decided and completed, and the next one begins.",
         |s| {
             s.empty(1)?;
             s.operate(Order::Pass(AN_HOUR))?;
